@@ -1,0 +1,5 @@
+//! kernite assembles GPU compute kernels in memory, at run time, in pure Rust.
+#![deny(missing_docs, unsafe_code)]
+
+pub mod dxbc;
+pub mod spirv;

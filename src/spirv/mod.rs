@@ -1,0 +1,2 @@
+//! SPIR-V: the tables, the emitter, the validator and the disassembler.
+#![forbid(unsafe_code)]
