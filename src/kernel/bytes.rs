@@ -1,0 +1,438 @@
+//! The stored form: little-endian, with magic, format version and length.
+//!
+//! ```text
+//! u32 magic "KNIT" · u32 format version · u32 length in bytes, header included
+//! u32 × 3 workgroup size · u32 flags (1: contract)
+//! u32 counts: name bytes, params, buffers, scalars, shared, private, instructions, side words
+//! params: u32 (bit 31: scalar; number below)
+//! buffers: name (u32, u32), u8 type, u8 access, u8 may_alias, u8 0, u32 set, u32 binding
+//! scalars: name, u32 type · shared: name, u8 type, u8 zeroed, u8 dynamic, u8 0, u32 length
+//! private: name, u32 type, u32 length
+//! instructions: u16 op, u8 type, u8 flags, u32 a, b, c · side words
+//! name bytes (UTF-8), padded with zeros to a multiple of 4
+//! ```
+
+use super::{
+    BufferDecl, Draft, Inst, Kernel, Mem, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl,
+    SharedLen,
+};
+use crate::op::Op;
+use crate::types::{Access, Type};
+
+/// The first four bytes: `KNIT`.
+pub const MAGIC: [u8; 4] = *b"KNIT";
+/// The version that this crate writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Why bytes are not a kernel. Every variant but the first three gives the byte offset of what is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The magic is missing.
+    #[error("not a kernel: the bytes do not begin with KNIT")]
+    Magic,
+    /// Written by another version of the format.
+    #[error("kernel format version {found}, this crate reads {FORMAT_VERSION}")]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// The length in the header is not that of the bytes.
+    #[error("kernel of {expected} bytes, {found} given")]
+    Length {
+        /// The length the header names, or the least possible one.
+        expected: u64,
+        /// The length of the input.
+        found: u64,
+    },
+    /// A number that stands for nothing.
+    #[error("byte {offset}: {value} is no {what}")]
+    Value {
+        /// Where it stands.
+        offset: u64,
+        /// The number.
+        value: u32,
+        /// What was expected there.
+        what: &'static str,
+    },
+    /// The names are not UTF-8.
+    #[error("byte {offset}: names are not UTF-8")]
+    Utf8 {
+        /// The first wrong byte.
+        offset: u64,
+    },
+    /// A parameter is named twice, out of order or not at all: parameters list buffers and scalars by rising number.
+    #[error("byte {offset}: parameters do not list every buffer and scalar once, in order")]
+    Params {
+        /// The entry.
+        offset: u64,
+    },
+    /// Names do not lie one behind the other in the pool: the form is canonical.
+    #[error("byte {offset}: names are not one behind the other")]
+    Names {
+        /// Where the entry ends.
+        offset: u64,
+    },
+}
+
+const HEADER_WORDS: usize = 15;
+const SCALAR_BIT: u32 = 1 << 31;
+
+impl Kernel {
+    /// The stored form. Equal kernels give equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write_bytes(&mut out);
+        out
+    }
+
+    /// Appends the stored form to `out`.
+    pub fn write_bytes(&self, out: &mut Vec<u8>) {
+        let d = self.draft();
+        let begin = out.len();
+        out.extend_from_slice(&MAGIC);
+        let word = |out: &mut Vec<u8>, w: u32| out.extend_from_slice(&w.to_le_bytes());
+        word(out, FORMAT_VERSION);
+        word(out, 0);
+        for size in d.workgroup_size {
+            word(out, size);
+        }
+        word(out, u32::from(d.contract));
+        // The verifier bounds every count below 2^28.
+        for count in counts(d) {
+            word(out, count as u32);
+        }
+        for p in &d.params {
+            word(
+                out,
+                match *p {
+                    ParamRef::Buffer(n) => n,
+                    ParamRef::Scalar(n) => n | SCALAR_BIT,
+                },
+            );
+        }
+        let named = |out: &mut Vec<u8>, name: Name| {
+            out.extend_from_slice(&name.start.to_le_bytes());
+            out.extend_from_slice(&name.len.to_le_bytes());
+        };
+        for b in &d.buffers {
+            named(out, b.name);
+            out.extend_from_slice(&[b.elem.code(), b.access as u8, u8::from(b.may_alias), 0]);
+            word(out, b.set);
+            word(out, b.binding);
+        }
+        for s in &d.scalars {
+            named(out, s.name);
+            word(out, u32::from(s.ty.code()));
+        }
+        for s in &d.shared {
+            named(out, s.name);
+            let (dynamic, len) = match s.len {
+                SharedLen::Static(n) => (0, n),
+                SharedLen::Dynamic => (1, 0),
+            };
+            out.extend_from_slice(&[s.elem.code(), u8::from(s.zeroed), dynamic, 0]);
+            word(out, len);
+        }
+        for p in &d.private {
+            named(out, p.name);
+            word(out, u32::from(p.elem.code()));
+            word(out, p.len);
+        }
+        for i in &d.insts {
+            out.extend_from_slice(&(i.op as u16).to_le_bytes());
+            out.extend_from_slice(&[i.ty.code(), i.flags]);
+            word(out, i.a);
+            word(out, i.b);
+            word(out, i.c);
+        }
+        for &w in &d.side {
+            word(out, w);
+        }
+        out.extend_from_slice(d.names.as_bytes());
+        while (out.len() - begin) % 4 != 0 {
+            out.push(0);
+        }
+        let len = (out.len() - begin) as u32;
+        out[begin + 8..begin + 12].copy_from_slice(&len.to_le_bytes());
+    }
+}
+
+fn counts(d: &Draft) -> [usize; 8] {
+    [
+        d.names.len(),
+        d.params.len(),
+        d.buffers.len(),
+        d.scalars.len(),
+        d.shared.len(),
+        d.private.len(),
+        d.insts.len(),
+        d.side.len(),
+    ]
+}
+
+/// Bytes of one entry of each counted section, in the order of `counts`.
+const ENTRY: [u64; 8] = [1, 4, 20, 12, 16, 16, 16, 4];
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    /// The next word. The length was checked against the counts before, so the default is never taken.
+    fn word(&mut self) -> u32 {
+        let w = self
+            .bytes
+            .get(self.at..self.at + 4)
+            .and_then(|b| b.try_into().ok())
+            .map_or(0, u32::from_le_bytes);
+        self.at += 4;
+        w
+    }
+
+    fn bad<T>(&self, back: usize, value: u32, what: &'static str) -> Result<T, DecodeError> {
+        Err(DecodeError::Value {
+            offset: (self.at - back) as u64,
+            value,
+            what,
+        })
+    }
+
+    fn name(&mut self, end: &mut u32) -> Result<Name, DecodeError> {
+        let name = Name {
+            start: self.word(),
+            len: self.word(),
+        };
+        if name.start != *end {
+            return Err(DecodeError::Names {
+                offset: self.at as u64,
+            });
+        }
+        *end = name.start.checked_add(name.len).ok_or(DecodeError::Names {
+            offset: self.at as u64,
+        })?;
+        Ok(name)
+    }
+
+    fn ty(&mut self, code: u32) -> Result<Type, DecodeError> {
+        match u8::try_from(code).ok().and_then(Type::from_code) {
+            Some(ty) => Ok(ty),
+            None => self.bad(4, code, "type"),
+        }
+    }
+
+    fn flag(&mut self, byte: u8, what: &'static str) -> Result<bool, DecodeError> {
+        match byte {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => self.bad(4, u32::from(byte), what),
+        }
+    }
+}
+
+impl Draft {
+    /// Reads the stored form. What comes out is not verified yet.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Draft, DecodeError> {
+        if bytes.get(..4) != Some(&MAGIC[..]) {
+            return Err(DecodeError::Magic);
+        }
+        let found = bytes.len() as u64;
+        if bytes.len() < HEADER_WORDS * 4 {
+            return Err(DecodeError::Length {
+                expected: HEADER_WORDS as u64 * 4,
+                found,
+            });
+        }
+        let mut r = Reader { bytes, at: 4 };
+        let version = r.word();
+        if version != FORMAT_VERSION {
+            return Err(DecodeError::Version { found: version });
+        }
+        let length = u64::from(r.word());
+        if length != found {
+            return Err(DecodeError::Length {
+                expected: length,
+                found,
+            });
+        }
+        let mut d = Draft {
+            workgroup_size: [r.word(), r.word(), r.word()],
+            ..Draft::default()
+        };
+        d.contract = match r.word() {
+            0 => false,
+            1 => true,
+            other => return r.bad(4, other, "kernel flag"),
+        };
+        let mut count = [0u32; 8];
+        // The sections must fill the bytes exactly before anything is allocated by a count. Eight products of a 32-bit
+        // number and at most 20 cannot pass 64 bits.
+        let mut expected = HEADER_WORDS as u64 * 4;
+        for (count, entry) in count.iter_mut().zip(ENTRY) {
+            *count = r.word();
+            if *count > Mem::MAX {
+                return r.bad(4, *count, "possible count");
+            }
+            expected += u64::from(*count) * entry;
+        }
+        let padding = expected.next_multiple_of(4) - expected;
+        expected += padding;
+        if expected != found {
+            return Err(DecodeError::Length { expected, found });
+        }
+        let [
+            name_bytes,
+            params,
+            buffers,
+            scalars,
+            shared,
+            private,
+            insts,
+            side,
+        ] = count;
+        if params != buffers + scalars {
+            return Err(DecodeError::Params {
+                offset: r.at as u64,
+            });
+        }
+        let (mut next_buffer, mut next_scalar) = (0, 0);
+        for _ in 0..params {
+            let w = r.word();
+            let (param, next) = match w & SCALAR_BIT {
+                0 => (ParamRef::Buffer(w), &mut next_buffer),
+                _ => (ParamRef::Scalar(w & !SCALAR_BIT), &mut next_scalar),
+            };
+            if w & !SCALAR_BIT != *next {
+                return Err(DecodeError::Params {
+                    offset: r.at as u64 - 4,
+                });
+            }
+            *next += 1;
+            d.params.push(param);
+        }
+        if next_buffer != buffers {
+            return Err(DecodeError::Params {
+                offset: r.at as u64,
+            });
+        }
+        // The kernel's own name is what stands before the first declaration's.
+        let mut end = 0u32;
+        let mut first = true;
+        let mut named = |r: &mut Reader<'_>, d: &mut Draft| -> Result<Name, DecodeError> {
+            if core::mem::take(&mut first) {
+                let len = r
+                    .bytes
+                    .get(r.at..r.at + 4)
+                    .and_then(|b| b.try_into().ok())
+                    .map_or(0, u32::from_le_bytes);
+                d.name = Name { start: 0, len };
+                end = len;
+            }
+            r.name(&mut end)
+        };
+        for _ in 0..buffers {
+            let name = named(&mut r, &mut d)?;
+            let [ty, access, alias, zero] = r.word().to_le_bytes();
+            let elem = r.ty(u32::from(ty))?;
+            let Some(access_mode) = Access::from_code(access) else {
+                return r.bad(4, u32::from(access), "access");
+            };
+            let may_alias = r.flag(alias, "flag")?;
+            if zero != 0 {
+                return r.bad(4, u32::from(zero), "zero");
+            }
+            let (set, binding) = (r.word(), r.word());
+            d.buffers.push(BufferDecl {
+                name,
+                elem,
+                access: access_mode,
+                may_alias,
+                set,
+                binding,
+            });
+        }
+        for _ in 0..scalars {
+            let name = named(&mut r, &mut d)?;
+            let code = r.word();
+            let ty = r.ty(code)?;
+            d.scalars.push(ScalarDecl { name, ty });
+        }
+        for _ in 0..shared {
+            let name = named(&mut r, &mut d)?;
+            let [ty, zeroed, dynamic, zero] = r.word().to_le_bytes();
+            let elem = r.ty(u32::from(ty))?;
+            let zeroed = r.flag(zeroed, "flag")?;
+            let dynamic = r.flag(dynamic, "flag")?;
+            if zero != 0 {
+                return r.bad(4, u32::from(zero), "zero");
+            }
+            let len = r.word();
+            let len = match (dynamic, len) {
+                (false, n) => SharedLen::Static(n),
+                (true, 0) => SharedLen::Dynamic,
+                (true, n) => return r.bad(4, n, "length of a dynamic array"),
+            };
+            d.shared.push(SharedDecl {
+                name,
+                elem,
+                len,
+                zeroed,
+            });
+        }
+        for _ in 0..private {
+            let name = named(&mut r, &mut d)?;
+            let code = r.word();
+            let elem = r.ty(code)?;
+            let len = r.word();
+            d.private.push(PrivateDecl { name, elem, len });
+        }
+        if first {
+            d.name = Name {
+                start: 0,
+                len: name_bytes,
+            };
+            end = name_bytes;
+        }
+        if end != name_bytes {
+            return Err(DecodeError::Names {
+                offset: r.at as u64,
+            });
+        }
+        d.insts.reserve_exact(insts as usize);
+        for _ in 0..insts {
+            let [op_low, op_high, ty, flags] = r.word().to_le_bytes();
+            let number = u16::from_le_bytes([op_low, op_high]);
+            let Some(op) = Op::from_number(number) else {
+                return r.bad(4, u32::from(number), "opcode");
+            };
+            let ty = r.ty(u32::from(ty))?;
+            d.insts.push(Inst {
+                op,
+                ty,
+                flags,
+                a: r.word(),
+                b: r.word(),
+                c: r.word(),
+            });
+        }
+        d.side.extend((0..side).map(|_| r.word()));
+        let (names, zeros) = bytes
+            .get(r.at..)
+            .unwrap_or(&[])
+            .split_at(name_bytes as usize);
+        d.names = match core::str::from_utf8(names) {
+            Ok(s) => s.into(),
+            Err(e) => {
+                return Err(DecodeError::Utf8 {
+                    offset: (r.at + e.valid_up_to()) as u64,
+                });
+            }
+        };
+        r.at = bytes.len();
+        if let Some(&b) = zeros.iter().find(|&&b| b != 0) {
+            return r.bad(zeros.len(), u32::from(b), "zero");
+        }
+        Ok(d)
+    }
+}

@@ -1,0 +1,162 @@
+//! What a kernel declares: parameters, shared and private arrays.
+
+use crate::types::{Access, Type};
+use core::fmt;
+
+/// A stretch of the kernel's pool of names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Name {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+/// A buffer parameter: an array of elements in device memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BufferDecl {
+    /// Its name; may be empty. See [`crate::kernel::Kernel::name_of`].
+    pub name: Name,
+    /// Type of an element: any type but `bool`.
+    pub elem: Type,
+    /// How the kernel uses it.
+    pub access: Access,
+    /// Whether it may overlap other buffers that say so (SPIR-V `Aliased`).
+    pub may_alias: bool,
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in that set.
+    pub binding: u32,
+}
+
+/// A scalar parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ScalarDecl {
+    /// Its name; may be empty.
+    pub name: Name,
+    /// Its type: any scalar.
+    pub ty: Type,
+}
+
+/// The number of elements of a shared array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SharedLen {
+    /// Fixed, at least 1.
+    Static(u32),
+    /// Given at launch. A kernel has at most one such array.
+    Dynamic,
+}
+
+/// An array in the workgroup's shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SharedDecl {
+    /// Its name; may be empty.
+    pub name: Name,
+    /// Type of an element: any type but `bool`.
+    pub elem: Type,
+    /// How many.
+    pub len: SharedLen,
+    /// Whether it is zero when the kernel starts; otherwise it holds anything.
+    pub zeroed: bool,
+}
+
+/// An array private to each thread. It holds anything until written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PrivateDecl {
+    /// Its name; may be empty.
+    pub name: Name,
+    /// Type of an element: any type but `bool`.
+    pub elem: Type,
+    /// How many, at least 1.
+    pub len: u32,
+}
+
+/// One parameter, in the order in which they were declared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ParamRef {
+    /// The buffer with this number.
+    Buffer(u32),
+    /// The scalar with this number.
+    Scalar(u32),
+}
+
+impl fmt::Display for ParamRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamRef::Buffer(n) => write!(f, "buf{n}"),
+            ParamRef::Scalar(n) => write!(f, "arg{n}"),
+        }
+    }
+}
+
+/// How the body of a kernel uses a buffer, filled in by the verifier.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct BufferUse {
+    /// It is loaded from (atomics included).
+    pub read: bool,
+    /// It is stored to (atomics included).
+    pub written: bool,
+    /// It is accessed atomically.
+    pub atomic: bool,
+    /// Its length is asked for.
+    pub length: bool,
+    /// Some access is coherent.
+    pub coherent: bool,
+    /// Some access is volatile.
+    pub volatile: bool,
+}
+
+impl BufferUse {
+    /// Whether the body mentions it at all.
+    pub const fn any(self) -> bool {
+        self.read || self.written || self.length
+    }
+}
+
+/// What a body uses beside its buffers, filled in by the verifier.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Uses {
+    bits: u64,
+}
+
+macro_rules! uses {
+    ($($name:ident = $bit:literal, $doc:literal;)*) => {
+        impl Uses {
+            $(#[doc = $doc]
+              pub const $name: Uses = Uses { bits: 1 << $bit };)*
+        }
+    };
+}
+uses! {
+    BARRIER = 0, "A workgroup barrier.";
+    FENCE = 1, "A memory fence.";
+    SUBGROUP = 2, "Lane, subgroup id or size, or a subgroup operation: needs full subgroups.";
+    ASSUME_UNIFORM = 3, "An unchecked promise of uniformity: no safe launch.";
+    ATOMIC_32 = 4, "A 32-bit integer atomic.";
+    ATOMIC_64 = 5, "A 64-bit integer atomic on a buffer.";
+    ATOMIC_64_SHARED = 6, "A 64-bit integer atomic on shared memory.";
+    ATOMIC_F32_ADD = 7, "An f32 atomic add on a buffer.";
+    ATOMIC_F32_ADD_SHARED = 8, "An f32 atomic add on shared memory.";
+    I64 = 9, "A 64-bit integer value.";
+    F64 = 10, "A 64-bit float value.";
+    F32 = 11, "A 32-bit float value.";
+    WRITES_BUFFERS = 12, "A store or atomic on a buffer.";
+    WRITES_SHARED = 13, "A store or atomic on shared memory.";
+    LENGTHS = 14, "A buffer's length.";
+    VARS = 15, "A variable.";
+}
+
+impl Uses {
+    /// Whether all of `other` is used.
+    #[inline]
+    pub const fn has(self, other: Uses) -> bool {
+        self.bits & other.bits == other.bits
+    }
+
+    /// The union.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Uses) -> Uses {
+        Uses {
+            bits: self.bits | other.bits,
+        }
+    }
+}

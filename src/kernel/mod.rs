@@ -1,0 +1,227 @@
+//! Kernels as data: the bytecode, its declarations, modules and signatures.
+//!
+//! A [`Kernel`] is always verified: the builder, [`Kernel::from_bytes`] and the parser all go through the verifier, and
+//! there is no other way to make one. Its body is a flat list of 16-byte [`Inst`]s and a side table of words.
+#![forbid(unsafe_code)]
+
+mod bytes;
+mod decl;
+mod id;
+mod inst;
+mod module;
+
+pub use bytes::{DecodeError, FORMAT_VERSION, MAGIC};
+pub use decl::{
+    BufferDecl, BufferUse, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl, SharedLen, Uses,
+};
+pub(crate) use id::Stamp;
+pub use id::{Buffer, Private, Scalar, Shared, Value, Var};
+pub use inst::{Inst, Mem, Ordering, Words};
+pub use module::{Module, ModuleError};
+
+use crate::types::Type;
+
+/// A kernel that nobody has verified yet: what the builder, the decoder and the parser fill.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Draft {
+    /// The kernel's name, then those of the declarations.
+    pub names: String,
+    pub name: Name,
+    pub workgroup_size: [u32; 3],
+    pub contract: bool,
+    pub params: Vec<ParamRef>,
+    pub buffers: Vec<BufferDecl>,
+    pub scalars: Vec<ScalarDecl>,
+    pub shared: Vec<SharedDecl>,
+    pub private: Vec<PrivateDecl>,
+    pub insts: Vec<Inst>,
+    pub side: Vec<u32>,
+}
+
+impl Draft {
+    /// Empties it and keeps the memory. Names every field, so that a new one does not compile until it is emptied here.
+    pub(crate) fn clear(&mut self) {
+        let Draft {
+            names,
+            name,
+            workgroup_size,
+            contract,
+            params,
+            buffers,
+            scalars,
+            shared,
+            private,
+            insts,
+            side,
+        } = self;
+        names.clear();
+        *name = Name::default();
+        *workgroup_size = [1; 3];
+        *contract = false;
+        params.clear();
+        buffers.clear();
+        scalars.clear();
+        shared.clear();
+        private.clear();
+        insts.clear();
+        side.clear();
+    }
+
+    /// Adds a name to the pool. `None` when the pool would pass 2^32 bytes.
+    pub(crate) fn intern(&mut self, text: &str) -> Option<Name> {
+        let start = u32::try_from(self.names.len()).ok()?;
+        let len = u32::try_from(text.len()).ok()?;
+        start.checked_add(len)?;
+        self.names.push_str(text);
+        Some(Name { start, len })
+    }
+
+    pub(crate) fn name_of(&self, name: Name) -> &str {
+        let start = name.start as usize;
+        self.names
+            .get(start..start.saturating_add(name.len as usize))
+            .unwrap_or("")
+    }
+
+    /// The element type of a memory object, if it exists.
+    #[inline]
+    pub(crate) fn elem(&self, mem: Mem) -> Option<Type> {
+        match mem {
+            Mem::Buffer(n) => self.buffers.get(n as usize).map(|d| d.elem),
+            Mem::Shared(n) => self.shared.get(n as usize).map(|d| d.elem),
+            Mem::Private(n) => self.private.get(n as usize).map(|d| d.elem),
+        }
+    }
+}
+
+/// What the verifier found out about a body on its way through.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Facts {
+    pub uses: Uses,
+    pub buffers: Vec<BufferUse>,
+}
+
+impl Facts {
+    pub(crate) fn clear(&mut self) {
+        let Facts { uses, buffers } = self;
+        *uses = Uses::default();
+        buffers.clear();
+    }
+}
+
+/// A verified kernel.
+///
+/// Equal kernels are equal bytes ([`Kernel::to_bytes`]). Emitters and the reference executor accept every kernel without
+/// a panic; what a target lacks is an error of theirs.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Kernel {
+    draft: Draft,
+    facts: Facts,
+}
+
+impl Kernel {
+    /// Only the verifier calls this.
+    pub(crate) fn from_verified(draft: Draft, facts: Facts) -> Kernel {
+        Kernel { draft, facts }
+    }
+
+    /// Gives the memory back.
+    pub(crate) fn into_parts(self) -> (Draft, Facts) {
+        (self.draft, self.facts)
+    }
+
+    pub(crate) fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// The kernel's name as given; targets map it to what they allow.
+    pub fn name(&self) -> &str {
+        self.draft.name_of(self.draft.name)
+    }
+
+    /// The name of a declaration; empty when it was given none.
+    pub fn name_of(&self, name: Name) -> &str {
+        self.draft.name_of(name)
+    }
+
+    /// Threads of a workgroup along x, y and z, each at least 1.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.draft.workgroup_size
+    }
+
+    /// Threads of a workgroup; the verifier has seen that the product fits.
+    pub fn workgroup_threads(&self) -> u32 {
+        let [x, y, z] = self.draft.workgroup_size;
+        x * y * z
+    }
+
+    /// Whether a multiplication and an addition may be contracted to one rounding.
+    pub fn contract(&self) -> bool {
+        self.draft.contract
+    }
+
+    /// The parameters in order.
+    pub fn params(&self) -> &[ParamRef] {
+        &self.draft.params
+    }
+
+    /// The buffers, by number.
+    pub fn buffers(&self) -> &[BufferDecl] {
+        &self.draft.buffers
+    }
+
+    /// The scalars, by number.
+    pub fn scalars(&self) -> &[ScalarDecl] {
+        &self.draft.scalars
+    }
+
+    /// The shared arrays, by number.
+    pub fn shared(&self) -> &[SharedDecl] {
+        &self.draft.shared
+    }
+
+    /// The private arrays, by number.
+    pub fn private(&self) -> &[PrivateDecl] {
+        &self.draft.private
+    }
+
+    /// The instructions; a value is the index of the one that made it.
+    pub fn insts(&self) -> &[Inst] {
+        &self.draft.insts
+    }
+
+    /// The side table.
+    pub fn side(&self) -> &[u32] {
+        &self.draft.side
+    }
+
+    /// The operand words of an instruction of this kernel in the order of its row. Words of an instruction of another
+    /// kernel are meaningless, and empty where its side run lies outside.
+    pub fn words(&self, inst: &Inst) -> Words {
+        Words::of(inst, &self.draft.side).unwrap_or(Words::none())
+    }
+
+    /// What the body uses.
+    pub fn uses(&self) -> Uses {
+        self.facts.uses
+    }
+
+    /// How the body uses each buffer, by number.
+    pub fn buffer_uses(&self) -> &[BufferUse] {
+        &self.facts.buffers
+    }
+
+    /// Bytes of static shared memory, each array aligned to 16 bytes as all emitters lay them out; `None` when the sum
+    /// passes 2^32 (no target has as much).
+    pub fn static_shared_bytes(&self) -> Option<u32> {
+        self.draft
+            .shared
+            .iter()
+            .try_fold(0u32, |sum, d| match d.len {
+                SharedLen::Static(n) => sum
+                    .checked_next_multiple_of(16)?
+                    .checked_add(n.checked_mul(d.elem.bytes())?),
+                SharedLen::Dynamic => Some(sum),
+            })
+    }
+}

@@ -1,0 +1,12 @@
+//! Conversions.
+
+macro_rules! convert {
+    ([$($rows:tt)*] $next:ident $($more:ident)*) => {
+        $next! { [$($rows)*
+            Convert = 80 "convert" [Any] Inline -> T, TypeSet::ALL, 0, Pure, Operands, ptx(TypeSet::NUMERIC, TypeSet::BOOL), spirv(TypeSet::NONE, TypeSet::ALL),
+                "The value of a as a T.", "Integer to integer keeps the low bits and extends by the source's sign; integer to float and f64 to f32 round to nearest even; float to integer truncates, saturates and maps NaN to 0. A bool is 0 or 1; to bool, any value but zero is true, NaN too.";
+            Bitcast = 81 "bitcast" [Any] Inline -> T, TypeSet::NUMERIC, 0, Pure, Operands, ptx(TypeSet::NUMERIC, TypeSet::NONE), spirv(TypeSet::NUMERIC, TypeSet::NONE),
+                "The bits of a as a T of the same width.", "Keeps every bit. To the same type it is a copy.";
+        ] $($more)* }
+    };
+}

@@ -1,0 +1,113 @@
+//! The rules of declarations.
+
+use super::fault::{Fault, FaultKind};
+use crate::kernel::{Draft, Mem, Name, SharedLen};
+use crate::types::{Type, TypeSet};
+
+/// The greatest length of a name, in bytes.
+pub const MAX_NAME: usize = 4096;
+
+/// Adds the faults of the declarations to `faults`. `scratch` is memory to sort bindings in.
+pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut Vec<Fault>) {
+    let mut bad = |kind| {
+        faults.push(Fault {
+            at: None,
+            op: None,
+            kind,
+        })
+    };
+    let name = draft.name_of(draft.name);
+    if name.is_empty() || !proper(name) {
+        bad(FaultKind::Name(name.into()));
+    }
+    let [x, y, z] = draft.workgroup_size;
+    let threads = x.checked_mul(y).and_then(|n| n.checked_mul(z));
+    if threads.is_none_or(|n| n == 0) {
+        bad(FaultKind::WorkgroupSize(draft.workgroup_size));
+    }
+    let counts = [
+        (draft.params.len(), "parameters"),
+        (draft.shared.len(), "shared arrays"),
+        (draft.private.len(), "private arrays"),
+        (draft.side.len(), "side words"),
+        (draft.names.len(), "bytes of names"),
+    ];
+    for (count, what) in counts {
+        if count > Mem::MAX as usize {
+            bad(FaultKind::TooMany(what));
+        }
+    }
+    let named = |name: Name, bad: &mut dyn FnMut(FaultKind)| {
+        let name = draft.name_of(name);
+        if !proper(name) {
+            bad(FaultKind::Name(name.into()));
+        }
+    };
+    for (i, d) in draft.buffers.iter().enumerate() {
+        named(d.name, &mut bad);
+        if !TypeSet::NUMERIC.contains(d.elem) {
+            bad(FaultKind::DeclType {
+                what: format!("buf{i}"),
+                ty: d.elem,
+            });
+        }
+    }
+    for (i, d) in draft.scalars.iter().enumerate() {
+        named(d.name, &mut bad);
+        if !TypeSet::ALL.contains(d.ty) {
+            bad(FaultKind::DeclType {
+                what: format!("arg{i}"),
+                ty: d.ty,
+            });
+        }
+    }
+    let mut dynamic = false;
+    for (i, d) in draft.shared.iter().enumerate() {
+        named(d.name, &mut bad);
+        let mem = Mem::Shared(i as u32 & Mem::MAX);
+        array(mem, d.elem, &mut bad);
+        match d.len {
+            SharedLen::Static(len) => sized(mem, d.elem, len, &mut bad),
+            SharedLen::Dynamic if dynamic => bad(FaultKind::SecondDynamic(mem)),
+            SharedLen::Dynamic => dynamic = true,
+        }
+    }
+    for (i, d) in draft.private.iter().enumerate() {
+        named(d.name, &mut bad);
+        let mem = Mem::Private(i as u32 & Mem::MAX);
+        array(mem, d.elem, &mut bad);
+        sized(mem, d.elem, d.len, &mut bad);
+    }
+    scratch.clear();
+    scratch.extend(draft.buffers.iter().map(|b| (b.set, b.binding)));
+    scratch.sort_unstable();
+    for pair in scratch.windows(2) {
+        if let [a, b] = pair
+            && a == b
+        {
+            bad(FaultKind::Binding {
+                set: a.0,
+                binding: a.1,
+            });
+        }
+    }
+}
+
+fn proper(name: &str) -> bool {
+    name.len() <= MAX_NAME && !name.bytes().any(|b| b == 0)
+}
+
+fn array(mem: Mem, elem: Type, bad: &mut impl FnMut(FaultKind)) {
+    if !TypeSet::NUMERIC.contains(elem) {
+        bad(FaultKind::DeclType {
+            what: mem.to_string(),
+            ty: elem,
+        });
+    }
+}
+
+fn sized(mem: Mem, elem: Type, len: u32, bad: &mut impl FnMut(FaultKind)) {
+    if len == 0 || len.checked_mul(elem.bytes()).is_none() {
+        bad(FaultKind::ArrayLen { mem, len });
+    }
+}

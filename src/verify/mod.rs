@@ -1,0 +1,81 @@
+//! The rules that make a kernel valid.
+//!
+//! A kernel that passed never makes an emitter panic, and what is emitted of it always assembles and validates.
+#![forbid(unsafe_code)]
+
+mod check;
+mod declare;
+mod fault;
+
+pub(crate) use check::Checker;
+pub use declare::MAX_NAME;
+pub use fault::{Divergence, Fault, FaultKind, VerifyError};
+
+use crate::kernel::{DecodeError, Draft, Facts, Kernel};
+
+/// The greatest nesting of blocks.
+pub const MAX_DEPTH: usize = 512;
+
+/// A verifier whose memory is kept between kernels.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Verifier {
+    pub check: Checker,
+    bindings: Vec<(u32, u32)>,
+}
+
+impl Verifier {
+    /// Begins a kernel whose instructions come one by one through `check`.
+    pub(crate) fn begin(&mut self) {
+        self.check.begin();
+    }
+
+    /// The checks that need the whole kernel. Gives what was found out about the body, or the faults.
+    pub(crate) fn end(&mut self, draft: &Draft) -> Result<Facts, VerifyError> {
+        self.check.end(&draft.side);
+        declare::check(draft, &mut self.bindings, &mut self.check.faults);
+        if self.check.faults.is_empty() {
+            return Ok(core::mem::take(&mut self.check.facts));
+        }
+        Err(VerifyError {
+            kernel: draft.name_of(draft.name).into(),
+            faults: core::mem::take(&mut self.check.faults),
+        })
+    }
+}
+
+/// Verifies a whole draft.
+pub(crate) fn verify(draft: Draft) -> Result<Kernel, VerifyError> {
+    let mut v = Verifier::default();
+    v.begin();
+    for _ in &draft.buffers {
+        v.check.buffer();
+    }
+    for inst in &draft.insts {
+        v.check.step(&draft, inst, &draft.side);
+    }
+    let facts = v.end(&draft)?;
+    Ok(Kernel::from_verified(draft, facts))
+}
+
+/// Why bytes did not give a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The bytes are not in the stored form.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The kernel they describe is not valid.
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+}
+
+impl Kernel {
+    /// Reads the stored form and verifies the kernel. Takes any bytes.
+    ///
+    /// # Errors
+    /// [`LoadError::Decode`] when the bytes are not of the form that [`Kernel::to_bytes`] writes,
+    /// [`LoadError::Verify`] when they are and the kernel breaks a rule.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Kernel, LoadError> {
+        Ok(verify(Draft::decode(bytes)?)?)
+    }
+}
