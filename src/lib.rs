@@ -9,5 +9,7 @@ pub mod kernel;
 
 pub mod verify;
 
+pub mod builder;
+
 pub mod dxbc;
 pub mod spirv;

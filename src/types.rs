@@ -341,7 +341,7 @@ impl TypeSet {
     /// The members, scalars first, in discriminant order.
     pub fn iter(self) -> impl Iterator<Item = Type> {
         (0..48u8).filter_map(move |bit| {
-            let ty = Type::from_code(bit % 16 | bit / 16 << 4)?;
+            let ty = Type::from_code((bit % 16) | ((bit / 16) << 4))?;
             self.contains(ty).then_some(ty)
         })
     }

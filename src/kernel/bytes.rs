@@ -150,7 +150,7 @@ impl Kernel {
             word(out, w);
         }
         out.extend_from_slice(d.names.as_bytes());
-        while (out.len() - begin) % 4 != 0 {
+        while !(out.len() - begin).is_multiple_of(4) {
             out.push(0);
         }
         let len = (out.len() - begin) as u32;

@@ -17,6 +17,10 @@ impl Stamp {
     }
 }
 
+/// The index that stands for something already refused; used again it is passed over in silence, since the fault it came
+/// from is already on the list.
+pub(crate) const REFUSED: u32 = u32::MAX;
+
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident $prefix:literal;)*) => {$(
         $(#[$meta])*
@@ -27,10 +31,6 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// The index that stands for something already refused; used again it is passed over in silence, since the
-            /// fault it came from is already on the list.
-            pub(crate) const REFUSED: u32 = u32::MAX;
-
             #[inline]
             pub(crate) const fn new(index: u32, stamp: Stamp) -> $name {
                 $name { index, stamp }

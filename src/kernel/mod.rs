@@ -14,8 +14,8 @@ pub use bytes::{DecodeError, FORMAT_VERSION, MAGIC};
 pub use decl::{
     BufferDecl, BufferUse, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl, SharedLen, Uses,
 };
-pub(crate) use id::Stamp;
 pub use id::{Buffer, Private, Scalar, Shared, Value, Var};
+pub(crate) use id::{REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
 

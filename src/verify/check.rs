@@ -650,11 +650,6 @@ impl Checker {
             .is_some_and(|b| b.kind == BlockKind::Loop)
     }
 
-    /// Whether nothing may follow in the innermost open block.
-    pub(crate) fn ended(&self) -> bool {
-        self.blocks.last().is_some_and(|b| b.ended)
-    }
-
     /// The checks at the end of the body.
     pub(crate) fn end(&mut self, side: &[u32]) {
         for (ty, used) in [

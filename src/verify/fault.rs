@@ -281,6 +281,19 @@ pub struct VerifyError {
 }
 
 impl VerifyError {
+    /// The error of a builder that is asked for its kernel a second time.
+    pub(crate) fn finished() -> VerifyError {
+        let fault = Fault {
+            at: None,
+            op: None,
+            kind: FaultKind::Finished,
+        };
+        VerifyError {
+            kernel: String::new(),
+            faults: vec![fault],
+        }
+    }
+
     /// The name of the kernel.
     pub fn kernel(&self) -> &str {
         &self.kernel

@@ -1,0 +1,203 @@
+//! Structured control flow: the flat calls, and helpers that take closures.
+
+use super::KernelBuilder;
+use crate::kernel::{Inst, Value, Var};
+use crate::op::Op;
+use crate::types::{Const, Type};
+
+impl KernelBuilder {
+    fn mark(&mut self, op: Op) {
+        self.push(Inst::new(op, Type::NONE));
+    }
+
+    /// Opens a block run where `condition` (a `bool`) is true. [`KernelBuilder::end`] closes it.
+    pub fn begin_if(&mut self, condition: Value) {
+        match self.operand(Op::If, condition) {
+            Some(a) => {
+                self.push(Inst {
+                    a,
+                    ..Inst::new(Op::If, Type::NONE)
+                });
+            }
+            None => {
+                self.verifier.check.open_refused(Op::If);
+                self.draft.insts.push(Inst::new(Op::If, Type::NONE));
+            }
+        }
+    }
+
+    /// Ends the block of an `if` and opens the one run where its condition is false.
+    pub fn begin_else(&mut self) {
+        self.mark(Op::Else);
+    }
+
+    /// Opens a block that repeats until a `break` or `return`.
+    pub fn begin_loop(&mut self) {
+        self.mark(Op::Loop);
+    }
+
+    /// Ends a loop's body and opens its continuing part, which runs before each repetition. Values of the body are not
+    /// visible in it; variables made outside the loop are.
+    pub fn begin_continuing(&mut self) {
+        self.mark(Op::Continuing);
+    }
+
+    /// Closes the innermost block. In a loop without a continuing part it makes an empty one first.
+    pub fn end(&mut self) {
+        if self.verifier.check.in_loop_body() {
+            self.mark(Op::Continuing);
+        }
+        self.mark(Op::End);
+    }
+
+    /// Leaves the innermost loop. Nothing may follow in the block.
+    pub fn break_(&mut self) {
+        self.mark(Op::Break);
+    }
+
+    /// Goes on with the continuing part of the innermost loop. Nothing may follow in the block.
+    pub fn continue_(&mut self) {
+        self.mark(Op::Continue);
+    }
+
+    /// Ends the thread. Nothing may follow in the block. Implied at the end of a kernel.
+    pub fn return_(&mut self) {
+        self.mark(Op::Return);
+    }
+
+    /// Runs `then` where `condition` is true.
+    pub fn when(&mut self, condition: Value, then: impl FnOnce(&mut KernelBuilder)) {
+        self.begin_if(condition);
+        then(self);
+        self.end();
+    }
+
+    /// Runs `then` where `condition` is true and `otherwise` where it is false.
+    pub fn if_else(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut KernelBuilder),
+        otherwise: impl FnOnce(&mut KernelBuilder),
+    ) {
+        self.begin_if(condition);
+        then(self);
+        self.begin_else();
+        otherwise(self);
+        self.end();
+    }
+
+    /// Repeats `body` until it breaks or returns.
+    pub fn loop_(&mut self, body: impl FnOnce(&mut KernelBuilder)) {
+        self.begin_loop();
+        body(self);
+        self.end();
+    }
+
+    /// Repeats `body` while `condition` holds; it is evaluated before each run.
+    ///
+    /// ```
+    /// # use kernite::builder::KernelBuilder;
+    /// let mut b = KernelBuilder::new("halve", [1, 1, 1]);
+    /// let start = b.constant(100u32);
+    /// let x = b.var(start);
+    /// let (zero, one) = (b.constant(0u32), b.constant(1u32));
+    /// b.while_(
+    ///     |b| {
+    ///         let now = b.get(x);
+    ///         b.gt(now, zero)
+    ///     },
+    ///     |b| {
+    ///         let now = b.get(x);
+    ///         let half = b.shr(now, one);
+    ///         b.set(x, half);
+    ///     },
+    /// );
+    /// assert!(b.finish().is_ok());
+    /// ```
+    pub fn while_(
+        &mut self,
+        condition: impl FnOnce(&mut KernelBuilder) -> Value,
+        body: impl FnOnce(&mut KernelBuilder),
+    ) {
+        self.begin_loop();
+        let holds = condition(self);
+        let done = self.not(holds);
+        self.when(done, |b| b.break_());
+        body(self);
+        self.end();
+    }
+
+    /// Runs `body` with `i` from `start` up to, not including, `end`. Both are integers of one type, evaluated once; a
+    /// `continue` in the body goes on with the next `i`.
+    ///
+    /// Runs not at all where `start >= end`.
+    pub fn for_range(
+        &mut self,
+        start: Value,
+        end: Value,
+        body: impl FnOnce(&mut KernelBuilder, Value),
+    ) {
+        let ty = self.type_of(start);
+        let one = self.one(ty);
+        let i = self.begin_range(start, end);
+        let now = self.range_value(i, end);
+        body(self, now);
+        // `i < end` held, so adding 1 cannot wrap.
+        self.begin_continuing();
+        let now = self.get(i);
+        let next = self.add(now, one);
+        self.set(i, next);
+        self.end();
+    }
+
+    /// As [`KernelBuilder::for_range`] in steps of `step`, which must not be 0 or negative. The last step that would pass
+    /// `end` ends the loop, also where `i + step` would wrap.
+    pub fn for_range_step(
+        &mut self,
+        start: Value,
+        end: Value,
+        step: Value,
+        body: impl FnOnce(&mut KernelBuilder, Value),
+    ) {
+        let i = self.begin_range(start, end);
+        let now = self.range_value(i, end);
+        body(self, now);
+        self.begin_continuing();
+        let now = self.get(i);
+        // What is left fits the unsigned type of the same width, whatever the signs.
+        let unsigned = match self.type_of(start) {
+            Type::I32 => Type::U32,
+            Type::I64 => Type::U64,
+            other => other,
+        };
+        let left = self.sub(end, now);
+        let left = self.bitcast(left, unsigned);
+        let wide_step = self.bitcast(step, unsigned);
+        let fits = self.lt(wide_step, left);
+        let next = self.add(now, step);
+        let next = self.select(fits, next, end);
+        self.set(i, next);
+        self.end();
+    }
+
+    fn begin_range(&mut self, start: Value, _end: Value) -> Var {
+        let i = self.var(start);
+        self.begin_loop();
+        i
+    }
+
+    fn range_value(&mut self, i: Var, end: Value) -> Value {
+        let now = self.get(i);
+        let done = self.ge(now, end);
+        self.when(done, |b| b.break_());
+        now
+    }
+
+    /// The constant 1 of an integer type; of another type the addition that it is for will be refused.
+    fn one(&mut self, ty: Type) -> Value {
+        match Const::new(ty, 1) {
+            Some(one) => self.constant(one),
+            None => self.refused(),
+        }
+    }
+}

@@ -1,0 +1,591 @@
+//! Variables, loads and stores, atomics, barriers.
+
+use super::KernelBuilder;
+use crate::kernel::{Buffer, Inst, Mem, Ordering, Private, REFUSED, Shared, Stamp, Value, Var};
+use crate::op::Op;
+use crate::types::{Scope, Type};
+use core::fmt;
+
+/// What loads, stores and atomics name: a buffer, a shared or a private array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Memory {
+    /// A buffer.
+    Buffer(Buffer),
+    /// A shared array.
+    Shared(Shared),
+    /// A private array.
+    Private(Private),
+}
+
+impl From<Buffer> for Memory {
+    fn from(id: Buffer) -> Memory {
+        Memory::Buffer(id)
+    }
+}
+
+impl From<Shared> for Memory {
+    fn from(id: Shared) -> Memory {
+        Memory::Shared(id)
+    }
+}
+
+impl From<Private> for Memory {
+    fn from(id: Private) -> Memory {
+        Memory::Private(id)
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Memory::Buffer(id) => fmt::Display::fmt(id, f),
+            Memory::Shared(id) => fmt::Display::fmt(id, f),
+            Memory::Private(id) => fmt::Display::fmt(id, f),
+        }
+    }
+}
+
+impl Memory {
+    fn parts(self) -> (Mem, Stamp) {
+        match self {
+            Memory::Buffer(id) => (Mem::Buffer(id.index()), id.stamp()),
+            Memory::Shared(id) => (Mem::Shared(id.index()), id.stamp()),
+            Memory::Private(id) => (Mem::Private(id.index()), id.stamp()),
+        }
+    }
+}
+
+impl KernelBuilder {
+    /// Appends an instruction whose last operands go to the side table.
+    pub(super) fn push_side(&mut self, mut inst: Inst, run: &[u32]) -> Value {
+        // Past 2^28 words the verifier refuses the kernel; until then the start fits.
+        inst.c = self.draft.side.len().min(Mem::MAX as usize) as u32;
+        self.draft.side.extend_from_slice(run);
+        self.push(inst)
+    }
+
+    fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
+        let (mem, stamp) = memory.parts();
+        if stamp != self.stamp || self.finished {
+            self.foreign(op, &memory);
+            return None;
+        }
+        Some(mem)
+    }
+
+    /// Makes a mutable variable that holds `value`. It lives in the block where it stands.
+    pub fn var(&mut self, value: Value) -> Var {
+        let Some(a) = self.operand(Op::Var, value) else {
+            return Var::new(REFUSED, self.stamp);
+        };
+        let ty = self.ty(a);
+        let made = self.push(Inst {
+            a,
+            ..Inst::new(Op::Var, ty)
+        });
+        Var::new(made.index(), self.stamp)
+    }
+
+    fn var_operand(&mut self, op: Op, var: Var) -> Option<u32> {
+        if var.stamp() != self.stamp || self.finished {
+            return self.foreign(op, &var);
+        }
+        (var.index() != REFUSED).then_some(var.index())
+    }
+
+    /// What the variable holds now.
+    pub fn get(&mut self, var: Var) -> Value {
+        let Some(a) = self.var_operand(Op::VarGet, var) else {
+            return self.refused();
+        };
+        let ty = self.ty(a);
+        self.push(Inst {
+            a,
+            ..Inst::new(Op::VarGet, ty)
+        })
+    }
+
+    /// Makes the variable hold `value`.
+    pub fn set(&mut self, var: Var, value: Value) {
+        let operands = (
+            self.var_operand(Op::VarSet, var),
+            self.operand(Op::VarSet, value),
+        );
+        let (Some(a), Some(b)) = operands else { return };
+        self.push(Inst {
+            a,
+            b,
+            ..Inst::new(Op::VarSet, Type::NONE)
+        });
+    }
+
+    /// The number of elements of a buffer as a `u32`; a launch refuses buffers whose number does not fit.
+    pub fn array_length(&mut self, buffer: Buffer) -> Value {
+        self.length(buffer, Type::U32)
+    }
+
+    /// The number of elements of a buffer as a `u64`.
+    pub fn array_length_u64(&mut self, buffer: Buffer) -> Value {
+        self.length(buffer, Type::U64)
+    }
+
+    fn length(&mut self, buffer: Buffer, ty: Type) -> Value {
+        match self.memory(Op::ArrayLength, buffer.into()) {
+            Some(mem) => self.push(Inst {
+                a: mem.word(),
+                ..Inst::new(Op::ArrayLength, ty)
+            }),
+            None => self.refused(),
+        }
+    }
+
+    /// The element at `index` (a `u32` or `u64`, in elements). Outside of the array it is the caller's fault unless the
+    /// emitter is asked for checked bounds.
+    #[inline]
+    pub fn load(&mut self, memory: impl Into<Memory>, index: Value) -> Value {
+        self.load_with(memory, index, 0, 0)
+    }
+
+    /// The element at `index + offset`; the sum does not wrap.
+    pub fn load_offset(&mut self, memory: impl Into<Memory>, index: Value, offset: u32) -> Value {
+        self.load_with(memory, index, offset, 0)
+    }
+
+    /// The element at `index + offset`, with access flags: [`Inst::VOLATILE`], [`Inst::COHERENT`] (buffers only).
+    pub fn load_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        flags: u8,
+    ) -> Value {
+        let op = Op::Load;
+        let operands = (self.memory(op, memory.into()), self.operand(op, index));
+        let (Some(mem), Some(b)) = operands else {
+            return self.refused();
+        };
+        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
+        self.push(Inst {
+            op,
+            ty,
+            flags,
+            a: mem.word(),
+            b,
+            c: offset,
+        })
+    }
+
+    /// Stores `value` as the element at `index`.
+    #[inline]
+    pub fn store(&mut self, memory: impl Into<Memory>, index: Value, value: Value) {
+        self.store_with(memory, index, 0, value, 0);
+    }
+
+    /// Stores `value` as the element at `index + offset`; the sum does not wrap.
+    pub fn store_offset(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+    ) {
+        self.store_with(memory, index, offset, value, 0);
+    }
+
+    /// Stores with access flags, as [`KernelBuilder::load_with`].
+    pub fn store_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        flags: u8,
+    ) {
+        let op = Op::Store;
+        let operands = (
+            self.memory(op, memory.into()),
+            self.operand(op, index),
+            self.operand(op, value),
+        );
+        let (Some(mem), Some(b), Some(c)) = operands else {
+            return;
+        };
+        // The flag of the form is the builder's to set.
+        let flags = flags & !Inst::OFFSET;
+        let inst = Inst {
+            op,
+            ty: Type::NONE,
+            flags,
+            a: mem.word(),
+            b,
+            c,
+        };
+        if offset == 0 {
+            self.push(inst);
+        } else {
+            self.push_side(
+                Inst {
+                    flags: flags | Inst::OFFSET,
+                    ..inst
+                },
+                &[c, offset],
+            );
+        }
+    }
+
+    /// Reads the element at `index + offset` atomically. Order: relaxed or acquire.
+    pub fn atomic_load(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        ordering: Ordering,
+    ) -> Value {
+        let op = Op::AtomicLoad;
+        let operands = (self.memory(op, memory.into()), self.operand(op, index));
+        let (Some(mem), Some(b)) = operands else {
+            return self.refused();
+        };
+        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
+        self.push_side(
+            Inst {
+                op,
+                ty,
+                flags: 0,
+                a: mem.word(),
+                b,
+                c: 0,
+            },
+            &[offset, ordering.word()],
+        )
+    }
+
+    /// Stores `value` at `index + offset` atomically. Order: relaxed or release.
+    pub fn atomic_store(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) {
+        self.atomic(
+            Op::AtomicStore,
+            memory.into(),
+            index,
+            offset,
+            value,
+            ordering,
+        );
+    }
+
+    fn atomic(
+        &mut self,
+        op: Op,
+        memory: Memory,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        let operands = (
+            self.memory(op, memory),
+            self.operand(op, index),
+            self.operand(op, value),
+        );
+        let (Some(mem), Some(b), Some(value)) = operands else {
+            return self.refused();
+        };
+        let ty = if op == Op::AtomicStore {
+            Type::NONE
+        } else {
+            self.draft.elem(mem).unwrap_or(Type::NONE)
+        };
+        self.push_side(
+            Inst {
+                op,
+                ty,
+                flags: 0,
+                a: mem.word(),
+                b,
+                c: 0,
+            },
+            &[value, offset, ordering.word()],
+        )
+    }
+
+    /// Adds `value` to the element; integers wrap. Also on f32. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_add_with`] takes the rest.
+    pub fn atomic_add(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicAdd,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_add`] at `index + offset`, with order and scope.
+    pub fn atomic_add_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicAdd, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Subtracts `value` from the element, wrapping. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_sub_with`] takes the rest.
+    pub fn atomic_sub(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicSub,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_sub`] at `index + offset`, with order and scope.
+    pub fn atomic_sub_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicSub, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Makes the element the lesser of itself and `value`, signed by the type. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_min_with`] takes the rest.
+    pub fn atomic_min(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicMin,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_min`] at `index + offset`, with order and scope.
+    pub fn atomic_min_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicMin, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Makes the element the greater of itself and `value`, signed by the type. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_max_with`] takes the rest.
+    pub fn atomic_max(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicMax,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_max`] at `index + offset`, with order and scope.
+    pub fn atomic_max_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicMax, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Bitwise and of the element with `value`. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_and_with`] takes the rest.
+    pub fn atomic_and(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicAnd,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_and`] at `index + offset`, with order and scope.
+    pub fn atomic_and_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicAnd, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Bitwise or of the element with `value`. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_or_with`] takes the rest.
+    pub fn atomic_or(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicOr,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_or`] at `index + offset`, with order and scope.
+    pub fn atomic_or_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicOr, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Bitwise exclusive or of the element with `value`. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_xor_with`] takes the rest.
+    pub fn atomic_xor(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
+        self.atomic(
+            Op::AtomicXor,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_xor`] at `index + offset`, with order and scope.
+    pub fn atomic_xor_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(Op::AtomicXor, memory.into(), index, offset, value, ordering)
+    }
+
+    /// Replaces the element by `value`. Also on f32. Gives the value before. Relaxed, among all threads of the
+    /// device, with offset 0; [`KernelBuilder::atomic_exchange_with`] takes the rest.
+    pub fn atomic_exchange(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        value: Value,
+    ) -> Value {
+        self.atomic(
+            Op::AtomicExchange,
+            memory.into(),
+            index,
+            0,
+            value,
+            Ordering::RELAXED,
+        )
+    }
+
+    /// As [`KernelBuilder::atomic_exchange`] at `index + offset`, with order and scope.
+    pub fn atomic_exchange_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        self.atomic(
+            Op::AtomicExchange,
+            memory.into(),
+            index,
+            offset,
+            value,
+            ordering,
+        )
+    }
+
+    /// Replaces the element by `value` if it equals `comparand`; gives the value before. Relaxed, among all threads of
+    /// the device, with offset 0.
+    pub fn atomic_compare_exchange(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        comparand: Value,
+        value: Value,
+    ) -> Value {
+        self.atomic_compare_exchange_with(memory, index, 0, comparand, value, Ordering::RELAXED)
+    }
+
+    /// As [`KernelBuilder::atomic_compare_exchange`] at `index + offset`, with order and scope. On failure the order is
+    /// acquire where it held an acquire, else relaxed.
+    pub fn atomic_compare_exchange_with(
+        &mut self,
+        memory: impl Into<Memory>,
+        index: Value,
+        offset: u32,
+        comparand: Value,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        let op = Op::AtomicCompareExchange;
+        let mem = self.memory(op, memory.into());
+        let operands = (
+            self.operand(op, index),
+            self.operand(op, comparand),
+            self.operand(op, value),
+        );
+        let (Some(mem), (Some(b), Some(comparand), Some(value))) = (mem, operands) else {
+            return self.refused();
+        };
+        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
+        let inst = Inst {
+            op,
+            ty,
+            flags: 0,
+            a: mem.word(),
+            b,
+            c: 0,
+        };
+        self.push_side(inst, &[comparand, value, offset, ordering.word()])
+    }
+
+    /// Waits for every thread of the workgroup; what each wrote before, to shared memory and buffers, the others see
+    /// after. Every thread of the workgroup must reach it: the verifier checks that.
+    pub fn workgroup_barrier(&mut self) {
+        self.push(Inst::new(Op::WorkgroupBarrier, Type::NONE));
+    }
+
+    /// Orders this thread's accesses before it and after it, as the threads of `scope` see them. Waits for nobody.
+    pub fn memory_fence(&mut self, scope: Scope) {
+        let flags = match scope {
+            Scope::Workgroup => 0,
+            Scope::Device => Inst::DEVICE,
+        };
+        self.push(Inst {
+            flags,
+            ..Inst::new(Op::MemoryFence, Type::NONE)
+        });
+    }
+}

@@ -1,0 +1,213 @@
+//! [`KernelBuilder`]: what users call.
+//!
+//! No call needs a `?`: misuse is remembered with its place, the call gives an id that later calls pass over, and
+//! [`KernelBuilder::finish`] returns the whole list. One builder can make kernel after kernel ([`KernelBuilder::reset`],
+//! [`KernelBuilder::recycle`]) without allocating once its memory has grown.
+//!
+//! ```
+//! use kernite::builder::KernelBuilder;
+//! use kernite::types::{Access, Type};
+//!
+//! let mut b = KernelBuilder::new("saxpy", [256, 1, 1]);
+//! let x = b.buffer("x", Type::F32, Access::Read);
+//! let y = b.buffer("y", Type::F32, Access::ReadWrite);
+//! let a = b.scalar("a", Type::F32);
+//! let i = b.global_id(0);
+//! let n = b.array_length(y);
+//! let inside = b.lt(i, n);
+//! b.when(inside, |b| {
+//!     let (a, x, old) = (b.param(a), b.load(x, i), b.load(y, i));
+//!     let sum = b.mul_add(a, x, old);
+//!     b.store(y, i, sum);
+//! });
+//! let kernel = b.finish()?;
+//! assert_eq!(kernel.name(), "saxpy");
+//! # Ok::<(), kernite::verify::VerifyError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod control;
+mod declare;
+mod memory;
+mod ops;
+
+pub use declare::BufferOptions;
+pub use memory::Memory;
+
+use crate::kernel::{Draft, Facts, Inst, Kernel, REFUSED, Stamp, Value};
+use crate::op::Op;
+use crate::types::{Const, Type};
+use crate::verify::{FaultKind, Verifier, VerifyError};
+
+/// Builds kernels, one after the other.
+///
+/// Ids ([`Value`], [`crate::kernel::Buffer`] and so on) belong to the kernel under construction; used in another they
+/// are a fault.
+#[derive(Debug)]
+pub struct KernelBuilder {
+    draft: Draft,
+    verifier: Verifier,
+    stamp: Stamp,
+    next_binding: u32,
+    finished: bool,
+}
+
+impl KernelBuilder {
+    /// A builder that begins a kernel of this name and workgroup size (x, y, z).
+    ///
+    /// The name must not be empty, hold a NUL or be longer than [`crate::verify::MAX_NAME`]; targets map what they do
+    /// not allow. Faults of name and size come from [`KernelBuilder::finish`].
+    pub fn new(name: &str, workgroup_size: [u32; 3]) -> KernelBuilder {
+        let mut builder = KernelBuilder {
+            draft: Draft::default(),
+            verifier: Verifier::default(),
+            stamp: Stamp::fresh(),
+            next_binding: 0,
+            finished: false,
+        };
+        builder.reset(name, workgroup_size);
+        builder
+    }
+
+    /// Drops what was built so far and begins another kernel in the same memory.
+    pub fn reset(&mut self, name: &str, workgroup_size: [u32; 3]) {
+        let KernelBuilder {
+            draft,
+            verifier,
+            stamp,
+            next_binding,
+            finished,
+        } = self;
+        draft.clear();
+        verifier.begin();
+        *stamp = Stamp::fresh();
+        *next_binding = 0;
+        *finished = false;
+        draft.workgroup_size = workgroup_size;
+        match draft.intern(name) {
+            Some(name) => draft.name = name,
+            None => self.fault(Op::Const, FaultKind::TooMany("bytes of names")),
+        }
+    }
+
+    /// Verifies the kernel and returns it. The builder then refuses everything until [`KernelBuilder::reset`].
+    ///
+    /// # Errors
+    /// Every misuse of the builder and every broken rule, each with its place.
+    pub fn finish(&mut self) -> Result<Kernel, VerifyError> {
+        if self.finished {
+            return Err(VerifyError::finished());
+        }
+        self.finished = true;
+        let facts = self.verifier.end(&self.draft)?;
+        Ok(Kernel::from_verified(
+            core::mem::take(&mut self.draft),
+            facts,
+        ))
+    }
+
+    /// Takes a kernel's memory back, so that building the next one does not allocate. Between [`KernelBuilder::finish`]
+    /// and [`KernelBuilder::reset`]; while a kernel is under construction the memory is dropped.
+    pub fn recycle(&mut self, kernel: Kernel) {
+        let (draft, facts): (Draft, Facts) = kernel.into_parts();
+        if self.finished {
+            self.draft = draft;
+            self.draft.clear();
+            self.verifier.check.facts = facts;
+            self.verifier.check.facts.clear();
+        }
+    }
+
+    /// Allows multiplications and additions to be contracted to one rounding, as the target likes. Results then differ
+    /// between targets; the reference executor rounds twice.
+    pub fn allow_contraction(&mut self) {
+        self.draft.contract = true;
+    }
+
+    /// The type of a value of this kernel; [`Type::NONE`] for what was refused or belongs elsewhere.
+    pub fn type_of(&self, value: Value) -> Type {
+        if value.stamp() != self.stamp {
+            return Type::NONE;
+        }
+        self.draft
+            .insts
+            .get(value.index() as usize)
+            .map_or(Type::NONE, |i| i.ty)
+    }
+
+    /// A constant: a Rust number or `bool`, or a [`Const`] with exact bits.
+    ///
+    /// ```
+    /// # use kernite::{builder::KernelBuilder, types::{Const, Type}};
+    /// let mut b = KernelBuilder::new("k", [1, 1, 1]);
+    /// let one = b.constant(1.0f32);
+    /// let nan = b.constant(Const::new(Type::F32, 0x7F80_0001).unwrap());
+    /// assert_eq!(b.type_of(nan), b.type_of(one));
+    /// ```
+    pub fn constant(&mut self, value: impl Into<Const>) -> Value {
+        let value: Const = value.into();
+        let bits = value.bits();
+        self.push(Inst {
+            op: Op::Const,
+            ty: value.ty(),
+            flags: 0,
+            a: bits as u32,
+            b: (bits >> 32) as u32,
+            c: 0,
+        })
+    }
+
+    /// Verifies an instruction and appends it.
+    #[inline]
+    fn push(&mut self, inst: Inst) -> Value {
+        let at = self.draft.insts.len();
+        let sound = self
+            .verifier
+            .check
+            .step(&self.draft, &inst, &self.draft.side);
+        self.draft.insts.push(inst);
+        // The verifier refuses instructions past 2^28, so the index of a sound one fits.
+        Value::new(if sound { at as u32 } else { REFUSED }, self.stamp)
+    }
+
+    /// The place of an instruction that cannot be made because of an operand refused before: nothing is appended.
+    fn refused(&self) -> Value {
+        Value::new(REFUSED, self.stamp)
+    }
+
+    #[cold]
+    fn fault(&mut self, op: Op, kind: FaultKind) {
+        self.verifier.check.fault(self.draft.insts.len(), op, kind);
+    }
+
+    /// The index of an operand; `None`, with a fault where it is new, for one that cannot be used.
+    #[inline]
+    fn operand(&mut self, op: Op, value: Value) -> Option<u32> {
+        if value.stamp() != self.stamp || self.finished {
+            return self.foreign(op, &value);
+        }
+        (value.index() != REFUSED).then_some(value.index())
+    }
+
+    #[cold]
+    fn foreign(&mut self, op: Op, id: &dyn core::fmt::Display) -> Option<u32> {
+        let kind = if self.finished {
+            FaultKind::Finished
+        } else {
+            FaultKind::Foreign(id.to_string())
+        };
+        self.fault(op, kind);
+        None
+    }
+
+    #[inline]
+    fn ty(&self, index: u32) -> Type {
+        self.draft
+            .insts
+            .get(index as usize)
+            .map_or(Type::NONE, |i| i.ty)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,468 @@
+//! Values from values: built-ins, arithmetic, bits, comparisons, conversions.
+
+use super::KernelBuilder;
+use crate::kernel::{Inst, Scalar, Value};
+use crate::op::{Makes, Op};
+use crate::types::Type;
+
+impl KernelBuilder {
+    fn nullary(&mut self, op: Op, axis: u8) -> Value {
+        self.push(Inst {
+            flags: axis,
+            ..Inst::new(op, Type::U32)
+        })
+    }
+
+    fn unary(&mut self, op: Op, a: Value) -> Value {
+        let Some(a) = self.operand(op, a) else {
+            return self.refused();
+        };
+        let ty = made(op, self.ty(a));
+        self.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b: 0,
+            c: 0,
+        })
+    }
+
+    #[inline]
+    fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
+        let (Some(a), Some(b)) = (self.operand(op, a), self.operand(op, b)) else {
+            return self.refused();
+        };
+        let ty = made(op, self.ty(a));
+        self.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b,
+            c: 0,
+        })
+    }
+
+    #[inline]
+    fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
+        let operands = (
+            self.operand(op, a),
+            self.operand(op, b),
+            self.operand(op, c),
+        );
+        let (Some(a), Some(b), Some(c)) = operands else {
+            return self.refused();
+        };
+        let ty = made(op, self.ty(a));
+        self.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b,
+            c,
+        })
+    }
+
+    fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
+        let Some(a) = self.operand(op, a) else {
+            return self.refused();
+        };
+        self.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b: 0,
+            c: 0,
+        })
+    }
+
+    /// The value of a scalar parameter.
+    pub fn param(&mut self, scalar: Scalar) -> Value {
+        if scalar.stamp() != self.stamp {
+            self.foreign(Op::Param, &scalar);
+            return self.refused();
+        }
+        let ty = self
+            .draft
+            .scalars
+            .get(scalar.index() as usize)
+            .map_or(Type::NONE, |d| d.ty);
+        self.push(Inst {
+            a: scalar.index(),
+            ..Inst::new(Op::Param, ty)
+        })
+    }
+
+    /// The thread's place in the grid along an axis: `workgroup_id * workgroup_size + local_id`, wrapping. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    pub fn global_id(&mut self, axis: u8) -> Value {
+        self.nullary(Op::GlobalId, axis)
+    }
+
+    /// The thread's place in its workgroup along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    pub fn local_id(&mut self, axis: u8) -> Value {
+        self.nullary(Op::LocalId, axis)
+    }
+
+    /// The workgroup's place in the grid along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    pub fn workgroup_id(&mut self, axis: u8) -> Value {
+        self.nullary(Op::WorkgroupId, axis)
+    }
+
+    /// The number of threads in a workgroup along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    pub fn workgroup_size(&mut self, axis: u8) -> Value {
+        self.nullary(Op::WorkgroupSize, axis)
+    }
+
+    /// The number of workgroups in the grid along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    pub fn num_workgroups(&mut self, axis: u8) -> Value {
+        self.nullary(Op::NumWorkgroups, axis)
+    }
+
+    /// The number of threads in the grid along an axis, wrapping. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    pub fn global_size(&mut self, axis: u8) -> Value {
+        self.nullary(Op::GlobalSize, axis)
+    }
+
+    /// The thread's linear place in its workgroup, `x + size_x * (y + size_y * z)`: a `u32`.
+    pub fn local_index(&mut self) -> Value {
+        self.nullary(Op::LocalIndex, 0)
+    }
+
+    /// The number of lanes in a subgroup: a `u32`. The kernel then needs full subgroups.
+    pub fn subgroup_size(&mut self) -> Value {
+        self.nullary(Op::SubgroupSize, 0)
+    }
+
+    /// The thread's place in its subgroup: a `u32`. The kernel then needs full subgroups.
+    pub fn lane(&mut self) -> Value {
+        self.nullary(Op::Lane, 0)
+    }
+
+    /// The subgroup's place in its workgroup: a `u32`. The kernel then needs full subgroups.
+    pub fn subgroup_id(&mut self) -> Value {
+        self.nullary(Op::SubgroupId, 0)
+    }
+
+    /// Its operand, promised to be the same in every thread of the workgroup. The reference executor checks the promise; a kernel that makes it has no safe launch.
+    pub fn assume_uniform(&mut self, a: Value) -> Value {
+        self.unary(Op::AssumeUniform, a)
+    }
+
+    /// `a + b`. Integers wrap; floats round to nearest even and are never contracted unless the kernel asks for it.
+    #[inline]
+    pub fn add(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Add, a, b)
+    }
+
+    /// `a - b`, as [`KernelBuilder::add`].
+    #[inline]
+    pub fn sub(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Sub, a, b)
+    }
+
+    /// `a * b`; integers keep the low half.
+    #[inline]
+    pub fn mul(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Mul, a, b)
+    }
+
+    /// The high half of the double-width product of two integers.
+    #[inline]
+    pub fn mul_hi(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MulHi, a, b)
+    }
+
+    /// `a / b`. Integers: towards zero, `x / 0 = x`, `MIN / -1 = MIN`. Floats: rounded to nearest even.
+    #[inline]
+    pub fn div(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Div, a, b)
+    }
+
+    /// The remainder of `a / b` with the sign of `a`: `x % 0 = 0`, `MIN % -1 = 0`.
+    #[inline]
+    pub fn rem(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Rem, a, b)
+    }
+
+    /// `-a`. Integers wrap; floats flip the sign, of zero too, and a NaN stays some NaN.
+    pub fn neg(&mut self, a: Value) -> Value {
+        self.unary(Op::Neg, a)
+    }
+
+    /// The magnitude. `abs(MIN) = MIN`; a NaN stays some NaN.
+    pub fn abs(&mut self, a: Value) -> Value {
+        self.unary(Op::Abs, a)
+    }
+
+    /// The lesser one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
+    #[inline]
+    pub fn min(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Min, a, b)
+    }
+
+    /// The greater one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
+    #[inline]
+    pub fn max(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Max, a, b)
+    }
+
+    /// The lesser of two floats, NaN when either is NaN.
+    #[inline]
+    pub fn min_nan(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MinNan, a, b)
+    }
+
+    /// The greater of two floats, NaN when either is NaN.
+    #[inline]
+    pub fn max_nan(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::MaxNan, a, b)
+    }
+
+    /// `min(max(x, low), high)`.
+    #[inline]
+    pub fn clamp(&mut self, x: Value, low: Value, high: Value) -> Value {
+        self.ternary(Op::Clamp, x, low, high)
+    }
+
+    /// `a * b + c` with two roundings for floats; integers wrap.
+    #[inline]
+    pub fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.ternary(Op::MulAdd, a, b, c)
+    }
+
+    /// `a * b + c` of floats with one rounding.
+    #[inline]
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.ternary(Op::Fma, a, b, c)
+    }
+
+    /// Bitwise and; of bools logical, both operands evaluated.
+    #[inline]
+    pub fn and(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::And, a, b)
+    }
+
+    /// Bitwise or; of bools logical, both operands evaluated.
+    #[inline]
+    pub fn or(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Or, a, b)
+    }
+
+    /// Bitwise exclusive or; of bools logical.
+    #[inline]
+    pub fn xor(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Xor, a, b)
+    }
+
+    /// Every bit flipped; of bools the negation.
+    pub fn not(&mut self, a: Value) -> Value {
+        self.unary(Op::Not, a)
+    }
+
+    /// `a` shifted left by `amount` (a `u32`, taken modulo the width).
+    #[inline]
+    pub fn shl(&mut self, a: Value, amount: Value) -> Value {
+        self.binary(Op::Shl, a, amount)
+    }
+
+    /// `a` shifted right by `amount` (a `u32`, taken modulo the width); signed types keep the sign.
+    #[inline]
+    pub fn shr(&mut self, a: Value, amount: Value) -> Value {
+        self.binary(Op::Shr, a, amount)
+    }
+
+    /// `a` rotated left by `amount` (a `u32`, taken modulo the width).
+    #[inline]
+    pub fn rotate_left(&mut self, a: Value, amount: Value) -> Value {
+        self.binary(Op::RotateLeft, a, amount)
+    }
+
+    /// `a` rotated right by `amount` (a `u32`, taken modulo the width).
+    #[inline]
+    pub fn rotate_right(&mut self, a: Value, amount: Value) -> Value {
+        self.binary(Op::RotateRight, a, amount)
+    }
+
+    /// The number of leading zero bits, a `u32`; of 0 the width.
+    pub fn clz(&mut self, a: Value) -> Value {
+        self.unary(Op::Clz, a)
+    }
+
+    /// The number of trailing zero bits, a `u32`; of 0 the width.
+    pub fn ctz(&mut self, a: Value) -> Value {
+        self.unary(Op::Ctz, a)
+    }
+
+    /// The number of one bits, a `u32`.
+    pub fn popcount(&mut self, a: Value) -> Value {
+        self.unary(Op::Popcount, a)
+    }
+
+    /// The bits in reverse order.
+    pub fn reverse_bits(&mut self, a: Value) -> Value {
+        self.unary(Op::ReverseBits, a)
+    }
+
+    /// The `count` bits of `a` from bit `offset` up, sign-extended for signed types. With W the width, `offset` counts as `min(offset, W)` and `count` as `min(count, W - offset)`.
+    #[inline]
+    pub fn bitfield_extract(&mut self, a: Value, offset: Value, count: Value) -> Value {
+        self.ternary(Op::BitfieldExtract, a, offset, count)
+    }
+
+    /// `a` with the `count` bits from bit `offset` up replaced by the low bits of `b`; bounds as in
+    /// [`KernelBuilder::bitfield_extract`].
+    pub fn bitfield_insert(&mut self, a: Value, b: Value, offset: Value, count: Value) -> Value {
+        let op = Op::BitfieldInsert;
+        let operands = (
+            self.operand(op, a),
+            self.operand(op, b),
+            self.operand(op, offset),
+            self.operand(op, count),
+        );
+        let (Some(a), Some(b), Some(offset), Some(count)) = operands else {
+            return self.refused();
+        };
+        let ty = self.ty(a);
+        self.push_side(
+            Inst {
+                op,
+                ty,
+                flags: 0,
+                a,
+                b,
+                c: 0,
+            },
+            &[offset, count],
+        )
+    }
+
+    /// The high half of `high:low` shifted left by `amount` (a `u32`, taken modulo the width).
+    #[inline]
+    pub fn funnel_shl(&mut self, high: Value, low: Value, amount: Value) -> Value {
+        self.ternary(Op::FunnelShl, high, low, amount)
+    }
+
+    /// The low half of `high:low` shifted right by `amount` (a `u32`, taken modulo the width).
+    #[inline]
+    pub fn funnel_shr(&mut self, high: Value, low: Value, amount: Value) -> Value {
+        self.ternary(Op::FunnelShr, high, low, amount)
+    }
+
+    /// Whether `a` equals `b`; false when either is NaN.
+    #[inline]
+    pub fn eq(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Eq, a, b)
+    }
+
+    /// Whether `a` differs from `b`; true when either is NaN.
+    #[inline]
+    pub fn ne(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Ne, a, b)
+    }
+
+    /// Whether `a < b`; false when either is NaN.
+    #[inline]
+    pub fn lt(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Lt, a, b)
+    }
+
+    /// Whether `a <= b`; false when either is NaN.
+    #[inline]
+    pub fn le(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Le, a, b)
+    }
+
+    /// Whether `a > b`; false when either is NaN.
+    #[inline]
+    pub fn gt(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Gt, a, b)
+    }
+
+    /// Whether `a >= b`; false when either is NaN.
+    #[inline]
+    pub fn ge(&mut self, a: Value, b: Value) -> Value {
+        self.binary(Op::Ge, a, b)
+    }
+
+    /// `yes` where `condition` (a `bool`) is true, `no` where it is false. Both are evaluated; bits are kept.
+    pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
+        let op = Op::Select;
+        let operands = (
+            self.operand(op, condition),
+            self.operand(op, yes),
+            self.operand(op, no),
+        );
+        let (Some(a), Some(b), Some(c)) = operands else {
+            return self.refused();
+        };
+        let ty = self.ty(b);
+        self.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b,
+            c,
+        })
+    }
+
+    /// The value of `a` as a `ty`, defined for every input: integers keep the low bits and extend by the source's sign,
+    /// to floats round to nearest even, floats to integers truncate, saturate and map NaN to 0, `bool` is 0 or 1, and
+    /// to `bool` everything but zero is true.
+    pub fn convert(&mut self, a: Value, ty: impl Into<Type>) -> Value {
+        self.converted(Op::Convert, a, ty.into())
+    }
+
+    /// The bits of `a` as a `ty` of the same width.
+    pub fn bitcast(&mut self, a: Value, ty: impl Into<Type>) -> Value {
+        self.converted(Op::Bitcast, a, ty.into())
+    }
+
+    /// The square root, rounded to nearest even; NaN below zero, −0.0 of −0.0.
+    pub fn sqrt(&mut self, a: Value) -> Value {
+        self.unary(Op::Sqrt, a)
+    }
+
+    /// `1 / sqrt(a)`, the root rounded and then the quotient.
+    pub fn rsqrt(&mut self, a: Value) -> Value {
+        self.unary(Op::Rsqrt, a)
+    }
+
+    /// `1 / a`, rounded to nearest even.
+    pub fn rcp(&mut self, a: Value) -> Value {
+        self.unary(Op::Rcp, a)
+    }
+
+    /// The greatest integer not above `a`.
+    pub fn floor(&mut self, a: Value) -> Value {
+        self.unary(Op::Floor, a)
+    }
+
+    /// The least integer not below `a`.
+    pub fn ceil(&mut self, a: Value) -> Value {
+        self.unary(Op::Ceil, a)
+    }
+
+    /// `a` without its fraction.
+    pub fn trunc(&mut self, a: Value) -> Value {
+        self.unary(Op::Trunc, a)
+    }
+
+    /// The nearest integer, the even one of two.
+    pub fn round_even(&mut self, a: Value) -> Value {
+        self.unary(Op::RoundEven, a)
+    }
+}
+
+#[inline]
+fn made(op: Op, t: Type) -> Type {
+    match op.row().makes {
+        Makes::Nothing => Type::NONE,
+        Makes::T | Makes::Var => t,
+        Makes::Bool => Type::BOOL,
+        Makes::U32 => Type::U32,
+    }
+}
