@@ -1,0 +1,2 @@
+//! Microsoft's DXC: where its library is.
+#![forbid(unsafe_code)]
