@@ -2,6 +2,7 @@
 //! is right and refuse what is wrong.
 #![forbid(unsafe_code)]
 
+mod dxc;
 mod ptxas;
 mod readers;
 mod shaders;
