@@ -49,3 +49,16 @@ pub fn count() -> usize {
     let guard = SEEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     guard.as_ref().map_or(0, |seen| seen.count)
 }
+
+/// The environment variable that, when `1`, turns a missing GPU into a failure.
+pub const REQUIRE_GPU: &str = "KERNITE_REQUIRE_GPU";
+
+/// Says that there is no GPU, or no driver for it: a counted, printed skip.
+///
+/// # Panics
+/// `KERNITE_REQUIRE_GPU` is `1`.
+pub fn no_gpu(why: &str) {
+    let required = std::env::var(REQUIRE_GPU).is_ok_and(|value| value == "1");
+    assert!(!required, "{REQUIRE_GPU}=1, but there is no GPU: {why}");
+    skip("GPU", why);
+}

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names the oracles' folder.
 pub const FOLDER: &str = "KERNITE_ORACLES";
 
-/// The folder that `.ci/install-oracles` fills: `$KERNITE_ORACLES`, by default
-/// `.oracles` at the workspace root. It need not exist.
+/// The folder that `.ci/install-oracles` fills: `$KERNITE_ORACLES`, which may be
+/// relative to the workspace root, by default `.oracles` there. It need not exist.
 pub fn folder() -> PathBuf {
     match std::env::var_os(FOLDER) {
-        Some(dir) if !dir.is_empty() => PathBuf::from(dir),
+        // An absolute path replaces what it is joined to.
+        Some(dir) if !dir.is_empty() => workspace().join(dir),
         _ => workspace().join(".oracles"),
     }
 }
