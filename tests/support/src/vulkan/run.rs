@@ -234,16 +234,14 @@ impl Context {
         let mut result = Vec::new();
         let mut outside = None;
         self.mapped(bound.memory, bound.range, |bytes| {
-            let end = GUARD + bound.range;
             result.extend_from_slice(&bytes[GUARD..GUARD + arg.bytes.len()]);
-            let guards = (0..GUARD).chain(end..end + GUARD);
-            outside = guards.into_iter().find(|&at| bytes[at] != GUARD_BYTE);
+            outside = written_outside(bytes, bound.range);
         })?;
         match outside {
-            Some(at) => Err(Error::WroteOutside {
+            Some(offset) => Err(Error::WroteOutside {
                 set: arg.set,
                 binding: arg.binding,
-                offset: at as i64 - GUARD as i64,
+                offset,
             }),
             None => Ok(result),
         }
@@ -507,9 +505,36 @@ fn range(arg: &BufferArg) -> usize {
     }
 }
 
+/// The first guard byte that no longer is one, as an offset from the buffer's start.
+fn written_outside(bytes: &[u8], range: usize) -> Option<i64> {
+    let end = GUARD + range;
+    let mut guards = (0..GUARD).chain(end..end + GUARD);
+    let at = guards.find(|&at| bytes[at] != GUARD_BYTE)?;
+    Some(at as i64 - GUARD as i64)
+}
+
 fn descriptor_type(kind: BufferKind) -> vk::DescriptorType {
     match kind {
         BufferKind::Storage => vk::DescriptorType::STORAGE_BUFFER,
         BufferKind::Uniform => vk::DescriptorType::UNIFORM_BUFFER,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GUARD, GUARD_BYTE, written_outside};
+
+    #[test]
+    fn writes_outside_are_seen_on_both_sides() {
+        let range = 5;
+        let mut bytes = vec![GUARD_BYTE; range + 2 * GUARD];
+        bytes[GUARD..GUARD + range].fill(0);
+        assert_eq!(written_outside(&bytes, range), None);
+        for offset in [-256, -1, 5, 260] {
+            let at = usize::try_from(256 + offset).unwrap();
+            bytes[at] = 0;
+            assert_eq!(written_outside(&bytes, range), Some(offset));
+            bytes[at] = GUARD_BYTE;
+        }
     }
 }
