@@ -3,6 +3,8 @@
 //! A kernel that passed never makes an emitter panic, and what is emitted of it always assembles and validates.
 #![forbid(unsafe_code)]
 
+mod access;
+mod blocks;
 mod check;
 mod declare;
 mod fault;
