@@ -396,16 +396,12 @@ impl Generator<'_, '_> {
     fn atomic(&mut self) {
         let which = self.choices.below(self.counters.len());
         let buffer = self.counters[which];
-        let index = self
-            .b
-            .constant(self.choices.below(ATOMIC_LEN as usize) as u32);
         // The place in the buffer decides the operation, so that different ones never meet at one element.
         let kind = self.choices.below(ATOMIC_LEN as usize) as u32;
         let ints = [Type::U32, Type::I32, Type::U64, Type::I64];
         let ty = ints[which];
         let v = self.value(ty);
         let at = self.b.constant(kind);
-        let _ = index;
         match kind {
             0 if self.choices.chance(1, 2) => self.b.atomic_sub(buffer, at, v),
             0 => self.b.atomic_add(buffer, at, v),
