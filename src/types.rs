@@ -177,6 +177,9 @@ impl Type {
     /// No value.
     pub const NONE: Type = Type(0);
 
+    /// A vector of four `u32`: what a ballot makes.
+    pub const U32X4: Type = Type(Scalar::U32 as u8 | 2 << 4);
+
     /// The scalar type `scalar`.
     #[inline]
     pub const fn of(scalar: Scalar) -> Type {
@@ -282,13 +285,25 @@ impl TypeSet {
     /// `bool`.
     pub const BOOL: TypeSet = TypeSet::just(Type::BOOL);
     /// Signed integers.
-    pub const SIGNED: TypeSet = TypeSet::just(Type::I32).or(TypeSet::just(Type::I64));
+    pub const SIGNED: TypeSet = TypeSet::of(&[Type::I8, Type::I16, Type::I32, Type::I64]);
     /// Unsigned integers.
-    pub const UNSIGNED: TypeSet = TypeSet::just(Type::U32).or(TypeSet::just(Type::U64));
+    pub const UNSIGNED: TypeSet = TypeSet::of(&[Type::U8, Type::U16, Type::U32, Type::U64]);
     /// All integers.
     pub const INTS: TypeSet = TypeSet::SIGNED.or(TypeSet::UNSIGNED);
+    /// Integers of 32 bits.
+    pub const INTS_32: TypeSet = TypeSet::of(&[Type::I32, Type::U32]);
+    /// Integers of 64 bits.
+    pub const INTS_64: TypeSet = TypeSet::of(&[Type::I64, Type::U64]);
+    /// Integers of 32 and 64 bits: those that have atomics.
+    pub const INTS_WIDE: TypeSet = TypeSet::INTS_32.or(TypeSet::INTS_64);
+    /// Integers of 8 and 16 bits.
+    pub const INTS_NARROW: TypeSet = TypeSet::INTS.minus(TypeSet::INTS_WIDE);
+    /// The 16-bit floats.
+    pub const HALVES: TypeSet = TypeSet::of(&[Type::F16, Type::BF16]);
+    /// The floats of 32 and 64 bits.
+    pub const FLOATS_WIDE: TypeSet = TypeSet::of(&[Type::F32, Type::F64]);
     /// All floats.
-    pub const FLOATS: TypeSet = TypeSet::just(Type::F32).or(TypeSet::just(Type::F64));
+    pub const FLOATS: TypeSet = TypeSet::HALVES.or(TypeSet::FLOATS_WIDE);
     /// Integers and floats.
     pub const NUMERIC: TypeSet = TypeSet::INTS.or(TypeSet::FLOATS);
     /// Every scalar, `bool` included.
@@ -296,7 +311,15 @@ impl TypeSet {
     /// `u32` alone.
     pub const U32: TypeSet = TypeSet::just(Type::U32);
     /// `u32` and `u64`: what an index may be.
-    pub const INDEX: TypeSet = TypeSet::UNSIGNED;
+    pub const INDEX: TypeSet = TypeSet::of(&[Type::U32, Type::U64]);
+    /// Vectors of 2 and of 4 of every number.
+    pub const VECTORS: TypeSet = TypeSet(TypeSet::NUMERIC.0 << 16 | TypeSet::NUMERIC.0 << 32);
+    /// Vectors of 2.
+    pub const VECTORS_2: TypeSet = TypeSet(TypeSet::NUMERIC.0 << 16);
+    /// Vectors of 4.
+    pub const VECTORS_4: TypeSet = TypeSet(TypeSet::NUMERIC.0 << 32);
+    /// What memory holds: numbers and vectors of them.
+    pub const ELEMENTS: TypeSet = TypeSet::NUMERIC.or(TypeSet::VECTORS);
 
     /// The set of one type ([`Type::NONE`] gives the empty set).
     pub const fn just(ty: Type) -> TypeSet {
@@ -305,6 +328,17 @@ impl TypeSet {
         } else {
             TypeSet(1 << TypeSet::bit(ty))
         }
+    }
+
+    /// The set of these types.
+    pub const fn of(types: &[Type]) -> TypeSet {
+        let mut set = TypeSet::NONE;
+        let mut i = 0;
+        while i < types.len() {
+            set = set.or(TypeSet::just(types[i]));
+            i += 1;
+        }
+        set
     }
 
     const fn bit(ty: Type) -> u32 {

@@ -3,13 +3,13 @@
 macro_rules! bits {
     ([$($rows:tt)*] $next:ident $($more:ident)*) => {
         $next! { [$($rows)*
-            And = 50 "and" [T T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE), spirv(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE),
+            And = 50 "and" [T T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW), spirv(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW),
                 "Bitwise, or for bools logical, and.", "Both operands are always evaluated.";
-            Or = 51 "or" [T T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE), spirv(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE),
+            Or = 51 "or" [T T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW), spirv(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW),
                 "Bitwise, or for bools logical, or.", "Both operands are always evaluated.";
-            Xor = 52 "xor" [T T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE), spirv(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE),
+            Xor = 52 "xor" [T T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW), spirv(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW),
                 "Bitwise, or for bools logical, exclusive or.", "For bools the same as `ne`.";
-            Not = 53 "not" [T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE), spirv(TypeSet::INTS.or(TypeSet::BOOL), TypeSet::NONE),
+            Not = 53 "not" [T] Inline -> T, TypeSet::INTS.or(TypeSet::BOOL), 0, Pure, Operands, ptx(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW), spirv(TypeSet::INTS_WIDE.or(TypeSet::BOOL), TypeSet::INTS_NARROW),
                 "Every bit flipped; for bools the negation.", "";
             Shl = 54 "shl" [T U32] Inline -> T, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::NONE, TypeSet::INTS), spirv(TypeSet::NONE, TypeSet::INTS),
                 "a shifted left by b.", "b is taken modulo the width.";
@@ -19,13 +19,13 @@ macro_rules! bits {
                 "The bits of a rotated left by b.", "b is taken modulo the width.";
             RotateRight = 57 "rotate_right" [T U32] Inline -> T, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::NONE, TypeSet::INTS), spirv(TypeSet::NONE, TypeSet::INTS),
                 "The bits of a rotated right by b.", "b is taken modulo the width.";
-            Clz = 58 "clz" [T] Inline -> U32, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::INTS, TypeSet::NONE), spirv(TypeSet::NONE, TypeSet::INTS),
+            Clz = 58 "clz" [T] Inline -> U32, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::INTS_WIDE, TypeSet::INTS_NARROW), spirv(TypeSet::NONE, TypeSet::INTS),
                 "The number of leading zero bits, as a u32.", "Of 0: the width.";
             Ctz = 59 "ctz" [T] Inline -> U32, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::NONE, TypeSet::INTS), spirv(TypeSet::NONE, TypeSet::INTS),
                 "The number of trailing zero bits, as a u32.", "Of 0: the width.";
-            Popcount = 60 "popcount" [T] Inline -> U32, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::INTS, TypeSet::NONE), spirv(TypeSet::just(Type::I32).or(TypeSet::U32), TypeSet::just(Type::I64).or(TypeSet::just(Type::U64))),
+            Popcount = 60 "popcount" [T] Inline -> U32, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::INTS_WIDE, TypeSet::INTS_NARROW), spirv(TypeSet::INTS_32, TypeSet::INTS_64.or(TypeSet::INTS_NARROW)),
                 "The number of one bits, as a u32.", "";
-            ReverseBits = 61 "reverse_bits" [T] Inline -> T, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::INTS, TypeSet::NONE), spirv(TypeSet::just(Type::I32).or(TypeSet::U32), TypeSet::just(Type::I64).or(TypeSet::just(Type::U64))),
+            ReverseBits = 61 "reverse_bits" [T] Inline -> T, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::INTS_WIDE, TypeSet::INTS_NARROW), spirv(TypeSet::INTS_32, TypeSet::INTS_64.or(TypeSet::INTS_NARROW)),
                 "The bits of a in reverse order.", "";
             BitfieldExtract = 62 "bitfield_extract" [T U32 U32] Inline -> T, TypeSet::INTS, 0, Pure, Operands, ptx(TypeSet::NONE, TypeSet::INTS), spirv(TypeSet::NONE, TypeSet::INTS),
                 "The c bits of a that begin at bit b, extended with the field's top bit for signed types and with zeros for unsigned ones.", "With W the width: b counts as min(b, W), c as min(c, W - b). An empty field is 0.";

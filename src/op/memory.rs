@@ -3,9 +3,9 @@
 macro_rules! memory {
     ([$($rows:tt)*] $next:ident $($more:ident)*) => {
         $next! { [$($rows)*
-            Load = 130 "load" [Mem Index Offset] Inline -> T, TypeSet::NUMERIC, ACCESS, Reads, Load, ptx(TypeSet::NUMERIC, TypeSet::NONE), spirv(TypeSet::NUMERIC, TypeSet::NONE),
+            Load = 130 "load" [Mem Index Offset] Inline -> T, TypeSet::ELEMENTS, ACCESS, Reads, Load, ptx(TypeSet::ELEMENTS, TypeSet::NONE), spirv(TypeSet::ELEMENTS, TypeSet::NONE),
                 "The element of a at index b plus the constant c.", "index + offset does not wrap. Keeps every bit. Flags: volatile, coherent (buffers only).";
-            Store = 131 "store" [Mem Index T Offset] Store -> Nothing, TypeSet::NUMERIC, ACCESS, Writes, Divergent, ptx(TypeSet::NUMERIC, TypeSet::NONE), spirv(TypeSet::NUMERIC, TypeSet::NONE),
+            Store = 131 "store" [Mem Index T Offset] Store -> Nothing, TypeSet::ELEMENTS, ACCESS, Writes, Divergent, ptx(TypeSet::ELEMENTS, TypeSet::NONE), spirv(TypeSet::ELEMENTS, TypeSet::NONE),
                 "Stores c as the element of a at index b plus the constant d.", "index + offset does not wrap. Keeps every bit. Flags: volatile, coherent (buffers only).";
             ArrayLength = 132 "array_length" [Buffer] Inline -> T, TypeSet::INDEX, 0, Pure, Workgroup, ptx(TypeSet::INDEX, TypeSet::NONE), spirv(TypeSet::U32, TypeSet::just(Type::U64)),
                 "The number of elements of a buffer.", "As u32 the launch refuses buffers of 2^32 elements and more.";

@@ -18,11 +18,15 @@ mod convert;
 #[macro_use]
 mod float;
 #[macro_use]
+mod vector;
+#[macro_use]
 mod memory;
 #[macro_use]
 mod atomic;
 #[macro_use]
 mod sync;
+#[macro_use]
+mod subgroup;
 #[macro_use]
 mod control;
 
@@ -42,6 +46,10 @@ pub enum Operand {
     Bool,
     /// A value of type `u32`.
     U32,
+    /// A value of the scalar type of the vector type T.
+    Elem,
+    /// A value of a vector type whose scalar type is T.
+    Vector,
     /// A memory object: buffer, shared or private array.
     Mem,
     /// A buffer.
@@ -83,6 +91,8 @@ pub enum Makes {
     Bool,
     /// A `u32`.
     U32,
+    /// A vector of four `u32`.
+    U32x4,
     /// No value but a variable of type T.
     Var,
 }
@@ -96,6 +106,7 @@ impl Makes {
             Makes::T | Makes::Var => t,
             Makes::Bool => Type::BOOL,
             Makes::U32 => Type::U32,
+            Makes::U32x4 => Type::U32X4,
         }
     }
 }
@@ -113,6 +124,8 @@ pub enum Effect {
     ReadsWrites,
     /// Waits for other threads.
     Barrier,
+    /// Works together with the other lanes of the subgroup, and depends on them.
+    Collective,
     /// Orders memory accesses.
     Fence,
     /// Opens, divides or closes a block.
@@ -220,6 +233,18 @@ impl Row {
 const AXIS: u8 = 3;
 /// An allowed-flags mask: volatile and coherent.
 const ACCESS: u8 = 3;
+/// An allowed-flags mask: the hardware's approximation.
+const FAST: u8 = 1;
+/// An allowed-flags mask: the high half.
+const HALF: u8 = 1;
+/// An allowed-flags mask: a lane below 4.
+const LANE: u8 = 3;
+/// An allowed-flags mask: the kind of reduction, and native order.
+const SCAN: u8 = 7;
+/// What targets compute with as it is: 32- and 64-bit numbers, and f16.
+const NATIVE: TypeSet = TypeSet::INTS_WIDE.or(TypeSet::FLOATS_WIDE).or(TypeSet::just(Type::F16));
+/// What they compute wider and cut.
+const NARROW: TypeSet = TypeSet::INTS_NARROW.or(TypeSet::just(Type::BF16));
 
 macro_rules! define {
     ([$($(#[$meta:meta])* $name:ident = $number:literal $text:literal [$($operand:ident)*] $form:ident -> $makes:ident,
@@ -274,7 +299,7 @@ macro_rules! define {
     };
 }
 
-values! { [] arithmetic bits compare convert float memory atomic sync control define }
+values! { [] arithmetic bits compare convert float vector memory atomic sync subgroup control define }
 
 /// Row numbers by opcode number, so that a look-up is two loads; 255 where there is none.
 const ROW_OF: [u8; 256] = {
