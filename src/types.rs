@@ -509,6 +509,8 @@ const_from! {
     u64 => U64, v => v;
     f32 => F32, v => u64::from(v.to_bits());
     f64 => F64, v => v.to_bits();
+    half::f16 => F16, v => u64::from(v.to_bits());
+    half::bf16 => BF16, v => u64::from(v.to_bits());
 }
 
 /// Memory scope of an atomic or a fence (SPIR-V section 3.27, Scope; PTX section 8.5, Scope).

@@ -3,10 +3,10 @@
 use super::KernelBuilder;
 use crate::kernel::{
     Buffer, BufferDecl, Mem, Name, ParamRef, Private, PrivateDecl, Scalar, ScalarDecl, Shared,
-    SharedDecl, SharedLen,
+    SharedDecl, SharedLen, Table, TableDecl,
 };
 use crate::op::Op;
-use crate::types::{Access, Type};
+use crate::types::{Access, Const, Type};
 use crate::verify::FaultKind;
 
 /// What a buffer can be given beside its name, type and access.
@@ -136,6 +136,50 @@ impl KernelBuilder {
             zeroed,
         });
         Shared::new(number, self.stamp)
+    }
+
+    /// Declares a table of constants, at least 1, all of the scalar type `elem`, that loads can index.
+    ///
+    /// ```
+    /// # use kernite::{builder::KernelBuilder, types::Type};
+    /// let mut b = KernelBuilder::new("k", [1, 1, 1]);
+    /// let primes = b.table("primes", Type::U32, &[2u32, 3, 5, 7]);
+    /// let i = b.constant(2u32);
+    /// let five = b.load(primes, i);
+    /// assert_eq!(b.type_of(five), Type::U32);
+    /// ```
+    pub fn table<T: Into<Const> + Copy>(
+        &mut self,
+        name: &str,
+        elem: impl Into<Type>,
+        elements: &[T],
+    ) -> Table {
+        let elem = elem.into();
+        let name = self.name(name);
+        let number = Self::number(self.draft.tables.len());
+        let start = self.draft.data.len();
+        let mut sound = true;
+        for &element in elements {
+            let constant: Const = element.into();
+            sound &= constant.ty() == elem;
+            let bytes = constant.bits().to_le_bytes();
+            self.draft
+                .data
+                .extend_from_slice(bytes.get(..elem.bytes() as usize).unwrap_or(&[]));
+        }
+        if !sound {
+            self.fault(Op::Load, FaultKind::TableElement(Mem::Table(number)));
+        }
+        // What does not fit 32 bits the verifier refuses by the count of bytes.
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        let len = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        self.draft.tables.push(TableDecl {
+            name,
+            elem,
+            start,
+            len,
+        });
+        Table::new(number, self.stamp)
     }
 
     /// Declares an array of `len` elements (at least 1) private to each thread. It holds anything until written.

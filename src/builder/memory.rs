@@ -1,12 +1,14 @@
 //! Variables, loads and stores, atomics, barriers.
 
 use super::KernelBuilder;
-use crate::kernel::{Buffer, Inst, Mem, Ordering, Private, REFUSED, Shared, Stamp, Value, Var};
+use crate::kernel::{
+    Buffer, Inst, Mem, Ordering, Private, REFUSED, Shared, Stamp, Table, Value, Var,
+};
 use crate::op::Op;
 use crate::types::{Scope, Type};
 use core::fmt;
 
-/// What loads, stores and atomics name: a buffer, a shared or a private array.
+/// What loads, stores and atomics name: a buffer, a shared or private array, a constant table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Memory {
     /// A buffer.
@@ -15,6 +17,8 @@ pub enum Memory {
     Shared(Shared),
     /// A private array.
     Private(Private),
+    /// A constant table.
+    Table(Table),
 }
 
 impl From<Buffer> for Memory {
@@ -35,12 +39,19 @@ impl From<Private> for Memory {
     }
 }
 
+impl From<Table> for Memory {
+    fn from(id: Table) -> Memory {
+        Memory::Table(id)
+    }
+}
+
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Memory::Buffer(id) => fmt::Display::fmt(id, f),
             Memory::Shared(id) => fmt::Display::fmt(id, f),
             Memory::Private(id) => fmt::Display::fmt(id, f),
+            Memory::Table(id) => fmt::Display::fmt(id, f),
         }
     }
 }
@@ -51,6 +62,7 @@ impl Memory {
             Memory::Buffer(id) => (Mem::Buffer(id.index()), id.stamp()),
             Memory::Shared(id) => (Mem::Shared(id.index()), id.stamp()),
             Memory::Private(id) => (Mem::Private(id.index()), id.stamp()),
+            Memory::Table(id) => (Mem::Table(id.index()), id.stamp()),
         }
     }
 }
@@ -314,7 +326,7 @@ impl KernelBuilder {
         )
     }
 
-    /// Adds `value` to the element; integers wrap. Also on f32. Gives the value before. Relaxed, among all threads of the
+    /// Adds `value` to the element; integers wrap. Also on f32 and f64. Gives the value before. Relaxed, among all threads of the
     /// device, with offset 0; [`KernelBuilder::atomic_add_with`] takes the rest.
     pub fn atomic_add(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
         self.atomic(

@@ -28,11 +28,14 @@
 
 mod control;
 mod declare;
+mod math;
 mod memory;
 mod ops;
+mod subgroup;
 
 pub use declare::BufferOptions;
 pub use memory::Memory;
+pub use subgroup::Scan;
 
 use crate::kernel::{Draft, Facts, Inst, Kernel, REFUSED, Stamp, Value};
 use crate::op::Op;

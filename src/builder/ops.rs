@@ -2,7 +2,7 @@
 
 use super::KernelBuilder;
 use crate::kernel::{Inst, Scalar, Value};
-use crate::op::{Effect, Op, Operand};
+use crate::op::{Effect, Makes, Op, Operand};
 use crate::types::Type;
 use crate::verify::FaultKind;
 
@@ -14,7 +14,7 @@ impl KernelBuilder {
         })
     }
 
-    fn unary(&mut self, op: Op, a: Value) -> Value {
+    pub(super) fn unary(&mut self, op: Op, a: Value) -> Value {
         let Some(a) = self.operand(op, a) else {
             return self.refused();
         };
@@ -30,7 +30,7 @@ impl KernelBuilder {
     }
 
     #[inline]
-    fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
+    pub(super) fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
         let (Some(a), Some(b)) = (self.operand(op, a), self.operand(op, b)) else {
             return self.refused();
         };
@@ -46,7 +46,7 @@ impl KernelBuilder {
     }
 
     #[inline]
-    fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
+    pub(super) fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
         let operands = (
             self.operand(op, a),
             self.operand(op, b),
@@ -66,7 +66,7 @@ impl KernelBuilder {
         })
     }
 
-    fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
+    pub(super) fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
         let Some(a) = self.operand(op, a) else {
             return self.refused();
         };
@@ -95,8 +95,10 @@ impl KernelBuilder {
     pub fn apply(&mut self, op: Op, operands: &[Value]) -> Value {
         let row = op.row();
         let by_value = |o: &Operand| matches!(o, Operand::T | Operand::Bool | Operand::U32);
+        // A result typed by nothing among the operands needs a method of its own.
+        let inferred = row.makes != Makes::T || row.operands.contains(&Operand::T);
         let values = row.effect == Effect::Pure && row.operands.iter().all(by_value);
-        if !values || row.operands.len() != operands.len() || operands.is_empty() {
+        if !values || !inferred || row.operands.len() != operands.len() || operands.is_empty() {
             self.fault(
                 op,
                 FaultKind::Apply {

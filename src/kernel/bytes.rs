@@ -2,19 +2,21 @@
 //!
 //! ```text
 //! u32 magic "KNIT" · u32 format version · u32 length in bytes, header included
-//! u32 × 3 workgroup size · u32 flags (1: contract) · u32 bytes of the kernel's name
-//! u32 counts: name bytes, params, buffers, scalars, shared, private, instructions, side words
+//! u32 × 3 workgroup size · u32 flags (1: contract) · u32 required subgroup size (0: any) · u32 bytes of the kernel's name
+//! u32 counts: name bytes, params, buffers, scalars, shared, private, tables, bytes of table data, instructions, side
+//! words
 //! params: u32 (bit 31: scalar; number below)
 //! buffers: u32 bytes of the name, u8 type, u8 access, u8 may_alias, u8 0, u32 set, u32 binding
 //! scalars: name, u32 type · shared: name, u8 type, u8 zeroed, u8 dynamic, u8 0, u32 length
-//! private: name, u32 type, u32 length
+//! private: name, u32 type, u32 length · tables: name, u32 type, u32 length
 //! instructions: u16 op, u8 type, u8 flags, u32 a, b, c · side words
+//! table data, padded with zeros to a multiple of 4
 //! names, the kernel's first and then in the order above (UTF-8), padded with zeros to a multiple of 4
 //! ```
 
 use super::{
     BufferDecl, Draft, Inst, Kernel, Mem, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl,
-    SharedLen,
+    SharedLen, TableDecl,
 };
 use crate::op::Op;
 use crate::types::{Access, Type};
@@ -75,7 +77,7 @@ pub enum DecodeError {
     },
 }
 
-const HEADER_WORDS: usize = 16;
+const HEADER_WORDS: usize = 19;
 const SCALAR_BIT: u32 = 1 << 31;
 
 impl Kernel {
@@ -98,6 +100,7 @@ impl Kernel {
             word(out, size);
         }
         word(out, u32::from(d.contract));
+        word(out, d.subgroup_size);
         word(out, d.name.len);
         // The verifier bounds every count below 2^28.
         for count in counts(d) {
@@ -136,6 +139,11 @@ impl Kernel {
             word(out, u32::from(p.elem.code()));
             word(out, p.len);
         }
+        for t in &d.tables {
+            word(out, t.name.len);
+            word(out, u32::from(t.elem.code()));
+            word(out, t.len);
+        }
         for i in &d.insts {
             out.extend_from_slice(&(i.op as u16).to_le_bytes());
             out.extend_from_slice(&[i.ty.code(), i.flags]);
@@ -146,6 +154,10 @@ impl Kernel {
         for &w in &d.side {
             word(out, w);
         }
+        out.extend_from_slice(&d.data);
+        while !(out.len() - begin).is_multiple_of(4) {
+            out.push(0);
+        }
         out.extend_from_slice(d.names.as_bytes());
         while !(out.len() - begin).is_multiple_of(4) {
             out.push(0);
@@ -155,7 +167,7 @@ impl Kernel {
     }
 }
 
-fn counts(d: &Draft) -> [usize; 8] {
+fn counts(d: &Draft) -> [usize; 10] {
     [
         d.names.len(),
         d.params.len(),
@@ -163,20 +175,22 @@ fn counts(d: &Draft) -> [usize; 8] {
         d.scalars.len(),
         d.shared.len(),
         d.private.len(),
+        d.tables.len(),
+        d.data.len(),
         d.insts.len(),
         d.side.len(),
     ]
 }
 
 /// Bytes of one entry of each counted section, in the order of `counts`.
-const ENTRY: [u64; 8] = [1, 4, 16, 8, 12, 12, 16, 4];
+const ENTRY: [u64; 10] = [1, 4, 16, 8, 12, 12, 12, 1, 16, 4];
 
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// The next word. The length was checked against the counts before, so the default is never taken.
     fn word(&mut self) -> u32 {
         let w = self
@@ -186,6 +200,22 @@ impl Reader<'_> {
             .map_or(0, u32::from_le_bytes);
         self.at += 4;
         w
+    }
+
+    /// `n` bytes, which zeros fill up to whole words.
+    fn bytes(&mut self, n: usize) -> Result<&'a [u8], DecodeError> {
+        let padded = n.next_multiple_of(4);
+        let (bytes, zeros) = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.get(..padded))
+            .and_then(|all| all.split_at_checked(n))
+            .unwrap_or((&[], &[]));
+        self.at += padded;
+        match zeros.iter().find(|&&b| b != 0) {
+            Some(&b) => self.bad(zeros.len(), u32::from(b), "zero"),
+            None => Ok(bytes),
+        }
     }
 
     fn bad<T>(&self, back: usize, value: u32, what: &'static str) -> Result<T, DecodeError> {
@@ -260,21 +290,21 @@ impl Draft {
             1 => true,
             other => return r.bad(4, other, "kernel flag"),
         };
+        d.subgroup_size = r.word();
         let mut end = 0;
         d.name = r.name(&mut end)?;
-        let mut count = [0u32; 8];
-        // The sections must fill the bytes exactly before anything is allocated by a count. Eight products of a 32-bit
-        // number and at most 20 cannot pass 64 bits.
+        let mut count = [0u32; 10];
+        // The sections must fill the bytes exactly before anything is allocated by a count. Ten products of a 32-bit
+        // number and at most 16 cannot pass 64 bits.
         let mut expected = HEADER_WORDS as u64 * 4;
         for (count, entry) in count.iter_mut().zip(ENTRY) {
             *count = r.word();
             if *count > Mem::MAX {
                 return r.bad(4, *count, "possible count");
             }
-            expected += u64::from(*count) * entry;
+            // Bytes are padded to whole words.
+            expected += (u64::from(*count) * entry).next_multiple_of(4);
         }
-        let padding = expected.next_multiple_of(4) - expected;
-        expected += padding;
         if expected != found {
             return Err(DecodeError::Length { expected, found });
         }
@@ -285,6 +315,8 @@ impl Draft {
             scalars,
             shared,
             private,
+            tables,
+            data,
             insts,
             side,
         ] = count;
@@ -369,6 +401,22 @@ impl Draft {
             let len = r.word();
             d.private.push(PrivateDecl { name, elem, len });
         }
+        let mut data_end = 0u32;
+        for _ in 0..tables {
+            let name = r.name(&mut end)?;
+            let code = r.word();
+            let elem = r.ty(code)?;
+            let len = r.word();
+            let start = data_end;
+            // The verifier refuses what does not fit the data; until then any place will do.
+            data_end = data_end.saturating_add(len.saturating_mul(elem.bytes()));
+            d.tables.push(TableDecl {
+                name,
+                elem,
+                start,
+                len,
+            });
+        }
         if end != name_bytes {
             return Err(DecodeError::Names {
                 offset: r.at as u64,
@@ -392,15 +440,15 @@ impl Draft {
             });
         }
         d.side.extend((0..side).map(|_| r.word()));
-        let (names, zeros) = bytes
-            .get(r.at..)
-            .unwrap_or(&[])
-            .split_at(name_bytes as usize);
+        let table_data = r.bytes(data as usize)?;
+        d.data.extend_from_slice(table_data);
+        let at = r.at as u64;
+        let names = r.bytes(name_bytes as usize)?;
         d.names = match core::str::from_utf8(names) {
             Ok(s) => s.into(),
             Err(e) => {
                 return Err(DecodeError::Utf8 {
-                    offset: (r.at + e.valid_up_to()) as u64,
+                    offset: at + e.valid_up_to() as u64,
                 });
             }
         };
@@ -411,10 +459,6 @@ impl Draft {
             return Err(DecodeError::Names {
                 offset: r.at as u64,
             });
-        }
-        r.at = bytes.len();
-        if let Some(&b) = zeros.iter().find(|&&b| b != 0) {
-            return r.bad(zeros.len(), u32::from(b), "zero");
         }
         Ok(d)
     }

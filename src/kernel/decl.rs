@@ -1,6 +1,6 @@
 //! What a kernel declares: parameters, shared and private arrays.
 
-use crate::types::{Access, Type};
+use crate::types::{Access, Scalar, Type};
 use core::fmt;
 
 /// A stretch of the kernel's pool of names.
@@ -69,6 +69,19 @@ pub struct PrivateDecl {
     pub len: u32,
 }
 
+/// A table of constants in the kernel itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TableDecl {
+    /// Its name; may be empty.
+    pub name: Name,
+    /// Type of an element: any scalar number.
+    pub elem: Type,
+    /// Its first byte in the kernel's constant data; tables lie one behind the other there.
+    pub start: u32,
+    /// How many elements, at least 1. Each takes `elem.bytes()` bytes, little-endian.
+    pub len: u32,
+}
+
 /// One parameter, in the order in which they were declared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamRef {
@@ -130,21 +143,54 @@ uses! {
     FENCE = 1, "A memory fence.";
     SUBGROUP = 2, "Lane, subgroup id or size, or a subgroup operation: needs full subgroups.";
     ASSUME_UNIFORM = 3, "An unchecked promise of uniformity: no safe launch.";
-    ATOMIC_32 = 4, "A 32-bit integer atomic.";
+    ATOMIC_32 = 4, "A 32-bit integer atomic, or an f32 atomic that moves bits.";
     ATOMIC_64 = 5, "A 64-bit integer atomic on a buffer.";
     ATOMIC_64_SHARED = 6, "A 64-bit integer atomic on shared memory.";
     ATOMIC_F32_ADD = 7, "An f32 atomic add on a buffer.";
     ATOMIC_F32_ADD_SHARED = 8, "An f32 atomic add on shared memory.";
     I64 = 9, "A 64-bit integer value.";
-    F64 = 10, "A 64-bit float value.";
-    F32 = 11, "A 32-bit float value.";
+    F64 = 10, "An f64 value.";
+    F32 = 11, "An f32 value.";
     WRITES_BUFFERS = 12, "A store or atomic on a buffer.";
     WRITES_SHARED = 13, "A store or atomic on shared memory.";
     LENGTHS = 14, "A buffer's length.";
     VARS = 15, "A variable.";
+    I8 = 16, "An 8-bit integer value.";
+    I16 = 17, "A 16-bit integer value.";
+    F16 = 18, "An f16 value.";
+    BF16 = 19, "A bf16 value.";
+    ATOMIC_F32_MINMAX = 20, "An f32 atomic min or max on a buffer.";
+    ATOMIC_F32_MINMAX_SHARED = 21, "An f32 atomic min or max on shared memory.";
+    ATOMIC_F64_ADD = 22, "An f64 atomic add on a buffer.";
+    ATOMIC_F64_ADD_SHARED = 23, "An f64 atomic add on shared memory.";
+    ELECT = 24, "`elect`.";
+    VOTE = 25, "`any` or `all`.";
+    BALLOT = 26, "`ballot`.";
+    SHUFFLE = 27, "A shuffle or broadcast.";
+    REDUCE = 28, "A subgroup reduction or scan.";
+    DOT4 = 29, "A packed 8-bit dot product.";
 }
 
 impl Uses {
+    /// The bits of the scalar types that `has` names.
+    pub(crate) fn of_scalars(has: impl Fn(Scalar) -> bool) -> Uses {
+        Scalar::ALL
+            .into_iter()
+            .filter(|&s| has(s))
+            .fold(Uses::default(), |uses, s| {
+                uses.with(match s {
+                    Scalar::I8 | Scalar::U8 => Uses::I8,
+                    Scalar::I16 | Scalar::U16 => Uses::I16,
+                    Scalar::I64 | Scalar::U64 => Uses::I64,
+                    Scalar::F16 => Uses::F16,
+                    Scalar::BF16 => Uses::BF16,
+                    Scalar::F32 => Uses::F32,
+                    Scalar::F64 => Uses::F64,
+                    Scalar::Bool | Scalar::I32 | Scalar::U32 => Uses::default(),
+                })
+            })
+    }
+
     /// Whether all of `other` is used.
     #[inline]
     pub const fn has(self, other: Uses) -> bool {

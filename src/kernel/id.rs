@@ -76,4 +76,6 @@ ids! {
     Shared "shared";
     /// An array private to each thread. Prints as `private0`.
     Private "private";
+    /// A table of constants.
+    Table "table";
 }

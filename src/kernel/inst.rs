@@ -34,6 +34,16 @@ impl Inst {
     pub const COHERENT: u8 = 2;
     /// Flag of [`Op::Store`]: the offset is not zero and the last two operands are in the side table.
     pub const OFFSET: u8 = 0x80;
+    /// Flag of division, roots and the transcendental functions: the hardware's approximation.
+    pub const FAST: u8 = 1;
+    /// Flag of [`Op::Unpack`]: the high half.
+    pub const HIGH: u8 = 1;
+    /// Kind of a subgroup reduction, in the low two bits of the flags: inclusive scan. 0 is a reduction.
+    pub const INCLUSIVE: u8 = 1;
+    /// Kind of a subgroup reduction: exclusive scan.
+    pub const EXCLUSIVE: u8 = 2;
+    /// Flag of subgroup additions of floats: in the order that the target likes.
+    pub const NATIVE_ORDER: u8 = 4;
     /// Flag of [`Op::MemoryFence`]: device scope.
     pub const DEVICE: u8 = 1;
 
@@ -77,6 +87,8 @@ pub enum Mem {
     Shared(u32),
     /// A private array, by number.
     Private(u32),
+    /// A constant table, by number.
+    Table(u32),
 }
 
 impl Mem {
@@ -91,6 +103,7 @@ impl Mem {
             Mem::Buffer(n) => n,
             Mem::Shared(n) => n | 1 << Mem::SHIFT,
             Mem::Private(n) => n | 2 << Mem::SHIFT,
+            Mem::Table(n) => n | 3 << Mem::SHIFT,
         }
     }
 
@@ -102,6 +115,7 @@ impl Mem {
             0 => Some(Mem::Buffer(n)),
             1 => Some(Mem::Shared(n)),
             2 => Some(Mem::Private(n)),
+            3 => Some(Mem::Table(n)),
             _ => None,
         }
     }
@@ -113,6 +127,7 @@ impl fmt::Display for Mem {
             Mem::Buffer(n) => write!(f, "buf{n}"),
             Mem::Shared(n) => write!(f, "shared{n}"),
             Mem::Private(n) => write!(f, "private{n}"),
+            Mem::Table(n) => write!(f, "table{n}"),
         }
     }
 }

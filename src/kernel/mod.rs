@@ -13,9 +13,10 @@ mod signature;
 
 pub use bytes::{DecodeError, FORMAT_VERSION, MAGIC};
 pub use decl::{
-    BufferDecl, BufferUse, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl, SharedLen, Uses,
+    BufferDecl, BufferUse, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl, SharedLen,
+    TableDecl, Uses,
 };
-pub use id::{Buffer, Private, Scalar, Shared, Value, Var};
+pub use id::{Buffer, Private, Scalar, Shared, Table, Value, Var};
 pub(crate) use id::{REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
@@ -36,6 +37,11 @@ pub(crate) struct Draft {
     pub scalars: Vec<ScalarDecl>,
     pub shared: Vec<SharedDecl>,
     pub private: Vec<PrivateDecl>,
+    pub tables: Vec<TableDecl>,
+    /// The tables' elements.
+    pub data: Vec<u8>,
+    /// The subgroup size that the kernel requires; 0 for any.
+    pub subgroup_size: u32,
     pub insts: Vec<Inst>,
     pub side: Vec<u32>,
 }
@@ -53,6 +59,9 @@ impl Draft {
             scalars,
             shared,
             private,
+            tables,
+            data,
+            subgroup_size,
             insts,
             side,
         } = self;
@@ -65,6 +74,9 @@ impl Draft {
         scalars.clear();
         shared.clear();
         private.clear();
+        tables.clear();
+        data.clear();
+        *subgroup_size = 0;
         insts.clear();
         side.clear();
     }
@@ -86,6 +98,7 @@ impl Draft {
             scalars,
             shared,
             private,
+            tables,
             ..
         } = self;
         core::iter::once(*name)
@@ -93,6 +106,7 @@ impl Draft {
             .chain(scalars.iter().map(|d| d.name))
             .chain(shared.iter().map(|d| d.name))
             .chain(private.iter().map(|d| d.name))
+            .chain(tables.iter().map(|d| d.name))
     }
 
     /// Brings the pool into the canonical order, so that equal kernels are equal bytes whatever the order of their
@@ -116,13 +130,15 @@ impl Draft {
             scalars,
             shared,
             private,
+            tables,
             ..
         } = self;
         let all = core::iter::once(name)
             .chain(buffers.iter_mut().map(|d| &mut d.name))
             .chain(scalars.iter_mut().map(|d| &mut d.name))
             .chain(shared.iter_mut().map(|d| &mut d.name))
-            .chain(private.iter_mut().map(|d| &mut d.name));
+            .chain(private.iter_mut().map(|d| &mut d.name))
+            .chain(tables.iter_mut().map(|d| &mut d.name));
         for n in all {
             let start = scratch.len() as u32;
             scratch.push_str(
@@ -152,6 +168,7 @@ impl Draft {
             Mem::Buffer(n) => self.buffers.get(n as usize).map(|d| d.elem),
             Mem::Shared(n) => self.shared.get(n as usize).map(|d| d.elem),
             Mem::Private(n) => self.private.get(n as usize).map(|d| d.elem),
+            Mem::Table(n) => self.tables.get(n as usize).map(|d| d.elem),
         }
     }
 }
@@ -245,6 +262,26 @@ impl Kernel {
     /// The private arrays, by number.
     pub fn private(&self) -> &[PrivateDecl] {
         &self.draft.private
+    }
+
+    /// The constant tables, by number.
+    pub fn tables(&self) -> &[TableDecl] {
+        &self.draft.tables
+    }
+
+    /// The bytes of a table's elements, little-endian; empty for a declaration of another kernel.
+    pub fn table_bytes(&self, table: &TableDecl) -> &[u8] {
+        let start = table.start as usize;
+        let bytes = (table.len as usize).saturating_mul(table.elem.bytes() as usize);
+        self.draft
+            .data
+            .get(start..start.saturating_add(bytes))
+            .unwrap_or(&[])
+    }
+
+    /// The subgroup size that the kernel requires, if it does.
+    pub fn required_subgroup_size(&self) -> Option<u32> {
+        (self.draft.subgroup_size != 0).then_some(self.draft.subgroup_size)
     }
 
     /// The instructions; a value is the index of the one that made it.

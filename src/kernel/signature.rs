@@ -110,6 +110,24 @@ pub enum DeviceFeature {
     ShaderZeroInitializeWorkgroupMemory,
     /// Full subgroups in compute.
     ComputeFullSubgroups,
+    /// 8-bit elements of storage buffers.
+    StorageBuffer8BitAccess,
+    /// 16-bit elements of storage buffers.
+    StorageBuffer16BitAccess,
+    /// 8-bit integers in shaders: 8-bit elements of shared, private and constant arrays.
+    ShaderInt8,
+    /// 16-bit integers in shaders: 16-bit elements of shared, private and constant arrays, bf16 among them.
+    ShaderInt16,
+    /// f16 arithmetic.
+    ShaderFloat16,
+    /// f32 atomic load, store and exchange on buffers.
+    ShaderBufferFloat32Atomics,
+    /// f32 atomic load, store and exchange on shared memory.
+    ShaderSharedFloat32Atomics,
+    /// Packed 8-bit dot products.
+    ShaderIntegerDotProduct,
+    /// Subgroup size control: the kernel requires a size.
+    SubgroupSizeControl,
 }
 
 impl DeviceFeature {
@@ -126,6 +144,15 @@ impl DeviceFeature {
                 "shaderZeroInitializeWorkgroupMemory"
             }
             DeviceFeature::ComputeFullSubgroups => "computeFullSubgroups",
+            DeviceFeature::StorageBuffer8BitAccess => "storageBuffer8BitAccess",
+            DeviceFeature::StorageBuffer16BitAccess => "storageBuffer16BitAccess",
+            DeviceFeature::ShaderInt8 => "shaderInt8",
+            DeviceFeature::ShaderInt16 => "shaderInt16",
+            DeviceFeature::ShaderFloat16 => "shaderFloat16",
+            DeviceFeature::ShaderBufferFloat32Atomics => "shaderBufferFloat32Atomics",
+            DeviceFeature::ShaderSharedFloat32Atomics => "shaderSharedFloat32Atomics",
+            DeviceFeature::ShaderIntegerDotProduct => "shaderIntegerDotProduct",
+            DeviceFeature::SubgroupSizeControl => "subgroupSizeControl",
         }
     }
 }

@@ -242,7 +242,9 @@ const LANE: u8 = 3;
 /// An allowed-flags mask: the kind of reduction, and native order.
 const SCAN: u8 = 7;
 /// What targets compute with as it is: 32- and 64-bit numbers, and f16.
-const NATIVE: TypeSet = TypeSet::INTS_WIDE.or(TypeSet::FLOATS_WIDE).or(TypeSet::just(Type::F16));
+const NATIVE: TypeSet = TypeSet::INTS_WIDE
+    .or(TypeSet::FLOATS_WIDE)
+    .or(TypeSet::just(Type::F16));
 /// What they compute wider and cut.
 const NARROW: TypeSet = TypeSet::INTS_NARROW.or(TypeSet::just(Type::BF16));
 
@@ -319,7 +321,7 @@ static TABLE: [Row; COUNT] = ROWS;
 /// What the verifier's quick path needs of a row, in 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quick {
-    /// How many operands, when all of them are values of type T in line and there are no flags; else 0.
+    /// How many operands, when all of them are values of type T in line and the effect is none; else 0.
     pub values: u8,
     pub makes: Makes,
     pub types: TypeSet,
@@ -335,8 +337,9 @@ static QUICK: [Quick; 256] = {
     let mut i = 0;
     while i < COUNT {
         let row = &ROWS[i];
-        let mut same =
-            matches!(row.form, Form::Inline) && row.flags == 0 && !matches!(row.makes, Makes::Var);
+        let mut same = matches!(row.form, Form::Inline)
+            && matches!(row.effect, Effect::Pure)
+            && !matches!(row.makes, Makes::Var);
         let mut n = 0;
         while n < row.operands.len() {
             same = same && matches!(row.operands[n], Operand::T);

@@ -6,13 +6,13 @@ macro_rules! subgroup {
             Shuffle = 180 "shuffle" [T U32] Inline -> T, TypeSet::ALL, 0, Collective, Divergent, ptx(TypeSet::INTS_32, TypeSet::ALL.minus(TypeSet::INTS_32)), spirv(TypeSet::ALL, TypeSet::NONE),
                 "The value that lane b has.", "From a lane that is inactive or out of range: the caller's own value.";
             ShuffleXor = 181 "shuffle_xor" [T U32] Inline -> T, TypeSet::ALL, 0, Collective, Divergent, ptx(TypeSet::INTS_32, TypeSet::ALL.minus(TypeSet::INTS_32)), spirv(TypeSet::ALL, TypeSet::NONE),
-                "The value of the lane whose number is the own one xor b.", "From a lane that is inactive or out of range: the caller's own value. b is the same in every lane.";
+                "The value of the lane whose number is the own one xor b.", "From a lane that is inactive or out of range: the caller's own value.";
             ShuffleUp = 182 "shuffle_up" [T U32] Inline -> T, TypeSet::ALL, 0, Collective, Divergent, ptx(TypeSet::INTS_32, TypeSet::ALL.minus(TypeSet::INTS_32)), spirv(TypeSet::ALL, TypeSet::NONE),
                 "The value of the lane b below.", "From a lane that is inactive or out of range: the caller's own value.";
             ShuffleDown = 183 "shuffle_down" [T U32] Inline -> T, TypeSet::ALL, 0, Collective, Divergent, ptx(TypeSet::INTS_32, TypeSet::ALL.minus(TypeSet::INTS_32)), spirv(TypeSet::ALL, TypeSet::NONE),
                 "The value of the lane b above.", "From a lane that is inactive or out of range: the caller's own value.";
             Broadcast = 184 "broadcast" [T U32] Inline -> T, TypeSet::ALL, 0, Collective, Subgroup, ptx(TypeSet::INTS_32, TypeSet::ALL.minus(TypeSet::INTS_32)), spirv(TypeSet::ALL, TypeSet::NONE),
-                "The value of lane b, in every lane.", "b is the same in every lane. From a lane that is inactive or out of range: the caller's own value.";
+                "The value of lane b, in every lane.", "The result is subgroup-uniform where b is. From a lane that is inactive or out of range: the caller's own value.";
             Ballot = 185 "ballot" [Bool] Inline -> U32x4, TypeSet::NONE, 0, Collective, Subgroup, ptx(TypeSet::NONE, TypeSet::NONE), spirv(TypeSet::NONE, TypeSet::NONE),
                 "One bit for each lane, set where a is true: lane n is bit n % 32 of element n / 32.", "Bits of inactive lanes and beyond the subgroup are 0.";
             Any = 186 "any" [Bool] Inline -> Bool, TypeSet::NONE, 0, Collective, Subgroup, ptx(TypeSet::NONE, TypeSet::NONE), spirv(TypeSet::NONE, TypeSet::NONE),

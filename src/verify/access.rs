@@ -25,6 +25,7 @@ impl Checker {
                 Some(SharedLen::Dynamic) | None => return Ok(()),
             },
             Mem::Private(n) => draft.private.get(n as usize).map_or(0, |d| d.len),
+            Mem::Table(n) => draft.tables.get(n as usize).map_or(0, |d| d.len),
         };
         let known = draft
             .insts
@@ -85,12 +86,15 @@ impl Checker {
                     self.facts.uses = self.facts.uses.with(Uses::WRITES_BUFFERS);
                 }
             }
-            Mem::Shared(_) | Mem::Private(_) => {
+            Mem::Shared(_) | Mem::Private(_) | Mem::Table(_) => {
                 if inst.flags & (Inst::VOLATILE | Inst::COHERENT) != 0 {
                     return Err(FaultKind::AccessFlags(mem));
                 }
-                if atomic && matches!(mem, Mem::Private(_)) {
+                if atomic && !matches!(mem, Mem::Shared(_)) {
                     return Err(FaultKind::PrivateAtomic(mem));
+                }
+                if writes && matches!(mem, Mem::Table(_)) {
+                    return Err(FaultKind::Constant(mem));
                 }
                 if writes && matches!(mem, Mem::Shared(_)) {
                     self.facts.uses = self.facts.uses.with(Uses::WRITES_SHARED);
@@ -104,6 +108,10 @@ impl Checker {
                 (Type::I64 | Type::U64, true, _) => Uses::ATOMIC_64_SHARED,
                 (Type::F32, false, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD,
                 (Type::F32, true, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD_SHARED,
+                (Type::F32, false, Op::AtomicMin | Op::AtomicMax) => Uses::ATOMIC_F32_MINMAX,
+                (Type::F32, true, Op::AtomicMin | Op::AtomicMax) => Uses::ATOMIC_F32_MINMAX_SHARED,
+                (Type::F64, false, _) => Uses::ATOMIC_F64_ADD,
+                (Type::F64, true, _) => Uses::ATOMIC_F64_ADD_SHARED,
                 _ => Uses::ATOMIC_32,
             };
             self.facts.uses = self.facts.uses.with(used);

@@ -7,7 +7,7 @@ use super::blocks::{Block, BlockKind};
 use super::fault::{Fault, FaultKind};
 use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
-use crate::types::{Type, TypeSet};
+use crate::types::{Scalar, Type, TypeSet};
 
 /// Marks in `made` an instruction that makes no value; block numbers stay below.
 pub(super) const NO_VALUE: u32 = 1 << 31;
@@ -177,7 +177,7 @@ impl Checker {
         let op = inst.op;
         let mut t = match row.makes {
             Makes::T | Makes::Var => Some(inst.ty),
-            Makes::Nothing | Makes::Bool | Makes::U32 => None,
+            Makes::Nothing | Makes::Bool | Makes::U32 | Makes::U32x4 => None,
         };
         if let Some(ty) = t
             && !row.types.contains(ty)
@@ -228,6 +228,26 @@ impl Checker {
                 }
                 Operand::Bool => self.typed(draft, word, Type::BOOL)?,
                 Operand::U32 => self.typed(draft, word, Type::U32)?,
+                Operand::Elem => {
+                    let expected = inst.ty.scalar().map_or(Type::NONE, Type::of);
+                    self.typed(draft, word, expected)?;
+                }
+                Operand::Vector => {
+                    let found = self.value(draft, word)?;
+                    let lane = u32::from(inst.flags);
+                    if found.lanes() == 1 || found.scalar() != inst.ty.scalar() {
+                        let expected = Type::vector(inst.ty.scalar().unwrap_or(Scalar::F32), 4);
+                        let expected = expected.unwrap_or(Type::NONE);
+                        return Err(FaultKind::Type {
+                            value: word,
+                            found,
+                            expected,
+                        });
+                    }
+                    if lane >= found.lanes() {
+                        return Err(FaultKind::Lane { lane, ty: found });
+                    }
+                }
                 Operand::Index => {
                     let found = self.value(draft, word)?;
                     if !TypeSet::INDEX.contains(found) {
@@ -295,7 +315,7 @@ impl Checker {
         Ok(match row.makes {
             Makes::Nothing => NO_VALUE,
             Makes::Var => NO_VALUE | VARIABLE,
-            Makes::T | Makes::Bool | Makes::U32 => 0,
+            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => 0,
         })
     }
 
@@ -306,8 +326,7 @@ impl Checker {
         if row.form == Form::Store {
             flags |= Inst::OFFSET;
         }
-        let axis_wrong = row.flags == 3 && row.makes == Makes::U32 && inst.flags == 3;
-        if inst.flags & !flags != 0 || axis_wrong {
+        if inst.flags & !flags != 0 || wrong_number(inst) {
             return Err(canonical);
         }
         if inst.has_side() {
@@ -392,33 +411,46 @@ impl Checker {
         let used = match inst.op {
             Op::WorkgroupBarrier => Uses::BARRIER,
             Op::MemoryFence => Uses::FENCE,
-            Op::Lane | Op::SubgroupId | Op::SubgroupSize => Uses::SUBGROUP,
+            Op::Lane | Op::SubgroupId | Op::SubgroupSize | Op::SubgroupBarrier => Uses::SUBGROUP,
+            Op::Elect => Uses::SUBGROUP.with(Uses::ELECT),
+            Op::Any | Op::All => Uses::SUBGROUP.with(Uses::VOTE),
+            Op::Ballot => Uses::SUBGROUP.with(Uses::BALLOT),
+            Op::Broadcast | Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown => {
+                Uses::SUBGROUP.with(Uses::SHUFFLE)
+            }
+            Op::SubgroupAdd
+            | Op::SubgroupMin
+            | Op::SubgroupMax
+            | Op::SubgroupAnd
+            | Op::SubgroupOr
+            | Op::SubgroupXor => Uses::SUBGROUP.with(Uses::REDUCE),
+            Op::Dot4Add => Uses::DOT4,
             Op::AssumeUniform => Uses::ASSUME_UNIFORM,
             Op::Var => Uses::VARS,
             _ => Uses::default(),
         };
         self.facts.uses = self.facts.uses.with(used);
-        if row.effect == Effect::Barrier {
-            if self.continuing > 0 {
-                return Err(FaultKind::InContinuing(inst.op));
-            }
-            self.collective = true;
+        match row.effect {
+            Effect::Barrier if self.continuing > 0 => return Err(FaultKind::InContinuing(inst.op)),
+            Effect::Barrier | Effect::Collective => self.collective = true,
+            Effect::Pure
+            | Effect::Reads
+            | Effect::Writes
+            | Effect::ReadsWrites
+            | Effect::Fence
+            | Effect::Block
+            | Effect::Terminator => {}
         }
         Ok(())
     }
 
     /// The checks at the end of the body.
     pub(crate) fn end(&mut self, side: &[u32]) {
-        for (ty, used) in [
-            (Type::I64, Uses::I64),
-            (Type::U64, Uses::I64),
-            (Type::F32, Uses::F32),
-            (Type::F64, Uses::F64),
-        ] {
-            if self.seen >> ty.code() & 1 != 0 {
-                self.facts.uses = self.facts.uses.with(used);
-            }
-        }
+        let seen = self.seen;
+        self.facts.uses = self
+            .facts
+            .uses
+            .with(Uses::of_scalars(|s| seen >> (s as u32) & 1 != 0));
         let at = u32::try_from(self.made.len()).ok();
         let open = self.depth();
         if open > 0 {
@@ -436,5 +468,24 @@ impl Checker {
                 kind: FaultKind::SideLeft(left),
             });
         }
+    }
+}
+
+/// Whether the flags hold a number that is none: an axis or a kind of reduction of 3.
+fn wrong_number(inst: &Inst) -> bool {
+    match inst.op {
+        Op::GlobalId
+        | Op::LocalId
+        | Op::WorkgroupId
+        | Op::WorkgroupSize
+        | Op::NumWorkgroups
+        | Op::GlobalSize => inst.flags == 3,
+        Op::SubgroupAdd
+        | Op::SubgroupMin
+        | Op::SubgroupMax
+        | Op::SubgroupAnd
+        | Op::SubgroupOr
+        | Op::SubgroupXor => inst.flags & 3 == 3,
+        _ => false,
     }
 }

@@ -29,6 +29,8 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
         (draft.params.len(), "parameters"),
         (draft.shared.len(), "shared arrays"),
         (draft.private.len(), "private arrays"),
+        (draft.tables.len(), "tables"),
+        (draft.data.len(), "bytes of tables"),
         (draft.side.len(), "side words"),
         (draft.names.len(), "bytes of names"),
     ];
@@ -45,7 +47,7 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     };
     for (i, d) in draft.buffers.iter().enumerate() {
         named(d.name, &mut bad);
-        if !TypeSet::NUMERIC.contains(d.elem) {
+        if !TypeSet::ELEMENTS.contains(d.elem) {
             bad(FaultKind::DeclType {
                 what: format!("buf{i}"),
                 ty: d.elem,
@@ -78,6 +80,36 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
         array(mem, d.elem, &mut bad);
         sized(mem, d.elem, d.len, &mut bad);
     }
+    let mut end = 0u32;
+    for (i, d) in draft.tables.iter().enumerate() {
+        named(d.name, &mut bad);
+        let mem = Mem::Table(i as u32 & Mem::MAX);
+        if !TypeSet::NUMERIC.contains(d.elem) {
+            bad(FaultKind::DeclType {
+                what: mem.to_string(),
+                ty: d.elem,
+            });
+            continue;
+        }
+        if d.len == 0 {
+            bad(FaultKind::EmptyTable(mem));
+        }
+        let next = d
+            .len
+            .checked_mul(d.elem.bytes())
+            .and_then(|bytes| end.checked_add(bytes));
+        match next {
+            Some(next) if d.start == end && next as usize <= draft.data.len() => end = next,
+            _ => bad(FaultKind::TableElement(mem)),
+        }
+    }
+    if end as usize != draft.data.len() {
+        bad(FaultKind::TooMany("bytes of tables"));
+    }
+    let size = draft.subgroup_size;
+    if size != 0 && (!size.is_power_of_two() || size > 128) {
+        bad(FaultKind::SubgroupSize(size));
+    }
     scratch.clear();
     scratch.extend(draft.buffers.iter().map(|b| (b.set, b.binding)));
     scratch.sort_unstable();
@@ -98,7 +130,7 @@ fn proper(name: &str) -> bool {
 }
 
 fn array(mem: Mem, elem: Type, bad: &mut impl FnMut(FaultKind)) {
-    if !TypeSet::NUMERIC.contains(elem) {
+    if !TypeSet::ELEMENTS.contains(elem) {
         bad(FaultKind::DeclType {
             what: mem.to_string(),
             ty: elem,

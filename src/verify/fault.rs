@@ -54,6 +54,15 @@ pub enum FaultKind {
         /// Its length.
         len: u32,
     },
+    /// A table of no elements.
+    #[error("{0} is empty; a table has at least 1 element")]
+    EmptyTable(Mem),
+    /// Constants that are not of the table's type.
+    #[error("{0} has elements that are not of its type")]
+    TableElement(Mem),
+    /// A required subgroup size that is no power of two from 1 to 128.
+    #[error("a subgroup size of {0} cannot be required: it must be a power of two up to 128")]
+    SubgroupSize(u32),
     /// More than one dynamic shared array.
     #[error("{0} is a second dynamic shared array; a kernel has at most one")]
     SecondDynamic(Mem),
@@ -129,6 +138,14 @@ pub enum FaultKind {
         /// The type.
         ty: Type,
     },
+    /// A lane past the end of a vector.
+    #[error("lane {lane} of {ty}")]
+    Lane {
+        /// The lane.
+        lane: u32,
+        /// The vector.
+        ty: Type,
+    },
     /// A conversion that does not exist.
     #[error("no {op} from {from} to {to}")]
     Conversion {
@@ -167,6 +184,9 @@ pub enum FaultKind {
     },
 
     // --- memory
+    /// A store to a constant table.
+    #[error("{0} is constant")]
+    Constant(Mem),
     /// A load from a write-only buffer, a store to a read-only one, or an atomic on either.
     #[error("{mem} is declared {access}")]
     Access {
@@ -189,7 +209,7 @@ pub enum FaultKind {
     #[error("volatile and coherent are for buffers; {0} is none")]
     AccessFlags(Mem),
     /// An atomic on a private array.
-    #[error("{0} is private to a thread and has no atomics")]
+    #[error("{0} has no atomics: it is private to a thread or constant")]
     PrivateAtomic(Mem),
     /// An order that a load or store cannot have, or a number that is none.
     #[error("memory order word {0:#x} is none that `{1}` has")]

@@ -9,7 +9,7 @@
 
 use super::fault::{Divergence, Fault, FaultKind};
 use crate::kernel::{Draft, Inst, Mem, Words};
-use crate::op::{Op, Operand, Uniformity};
+use crate::op::{Effect, Op, Operand, Uniformity};
 use crate::types::Access;
 
 /// Passes before the analysis gives up precision. A pass carries a level along any chain of variables in program order,
@@ -104,7 +104,12 @@ impl Analysis {
         self.changed = false;
         // The verifier has bounded the number of instructions.
         for (at, inst) in (0u32..).zip(&draft.insts) {
-            match inst.op.row().uniformity {
+            let row = inst.op.row();
+            if row.effect == Effect::Collective {
+                self.collective(draft, inst, at, faults.as_deref_mut());
+                continue;
+            }
+            match row.uniformity {
                 Uniformity::Workgroup => {}
                 Uniformity::Subgroup => self.set(at, Level::Subgroup),
                 Uniformity::Operands => {
@@ -117,6 +122,37 @@ impl Analysis {
                 }
                 Uniformity::Divergent => self.effect(draft, inst, at, faults.as_deref_mut()),
             }
+        }
+    }
+
+    /// A subgroup operation: every lane must reach it, and what it makes is the same in every lane or not.
+    fn collective(&mut self, draft: &Draft, inst: &Inst, at: u32, faults: Option<&mut Vec<Fault>>) {
+        let level = match inst.op {
+            Op::Ballot | Op::Any | Op::All => Level::Subgroup,
+            // Where the lane is the same for all, so is its value.
+            Op::Broadcast => self.level(inst.b).max(Level::Subgroup),
+            Op::SubgroupAdd
+            | Op::SubgroupMin
+            | Op::SubgroupMax
+            | Op::SubgroupAnd
+            | Op::SubgroupOr
+            | Op::SubgroupXor
+                if inst.flags & (Inst::INCLUSIVE | Inst::EXCLUSIVE) == 0 =>
+            {
+                Level::Subgroup
+            }
+            _ => Level::Divergent,
+        };
+        self.set(at, level);
+        if let (Level::Divergent, Some(why)) = self.control()
+            && let Some(faults) = faults
+        {
+            let kind = FaultKind::DivergentSubgroup(self.explain(draft, why));
+            faults.push(Fault {
+                at: Some(at),
+                op: Some(inst.op),
+                kind,
+            });
         }
     }
 
@@ -158,6 +194,8 @@ impl Analysis {
                         | Operand::Any
                         | Operand::Bool
                         | Operand::U32
+                        | Operand::Elem
+                        | Operand::Vector
                         | Operand::Index
                         | Operand::Var => level.max(self.level(word)),
                         Operand::Mem
@@ -178,6 +216,7 @@ impl Analysis {
                 .buffers
                 .get(n as usize)
                 .is_some_and(|b| b.access == Access::Read && !b.may_alias),
+            Some(Mem::Table(_)) => true,
             Some(Mem::Shared(_) | Mem::Private(_)) | None => false,
         };
         if constant && inst.flags == 0 {
