@@ -604,4 +604,77 @@ mod tests {
             FaultKind::InContinuing(Op::WorkgroupBarrier)
         );
     }
+
+    /// Whether a subgroup operation is accepted under a condition on the value.
+    fn ballot_under(value: impl FnOnce(&mut KernelBuilder, Sources) -> Value) -> bool {
+        let mut b = KernelBuilder::new("k", [64, 1, 1]);
+        let sources = Sources {
+            input: b.buffer("input", Type::U32, Access::Read),
+            output: b.buffer("output", Type::U32, Access::ReadWrite),
+            tile: b.shared_zeroed("tile", Type::U32, 64),
+            n: b.scalar("n", Type::U32),
+        };
+        let value = value(&mut b, sources);
+        let four = b.constant(4u32);
+        let few = b.lt(value, four);
+        b.when(few, |b| {
+            let yes = b.constant(true);
+            b.ballot(yes);
+        });
+        match b.finish() {
+            Ok(_) => true,
+            Err(e) => {
+                assert!(
+                    matches!(e.faults()[0].kind, FaultKind::DivergentSubgroup(_)),
+                    "{e}"
+                );
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn subgroup_operations_need_subgroup_uniform_control() {
+        assert!(ballot_under(|b, s| b.param(s.n)));
+        assert!(ballot_under(|b, _| b.subgroup_id()));
+        assert!(ballot_under(|b, _| {
+            let lane = b.lane();
+            b.subgroup_max(lane, crate::builder::Scan::Reduce)
+        }));
+        assert!(ballot_under(|b, _| {
+            let (lane, zero) = (b.lane(), b.constant(0u32));
+            b.broadcast(lane, zero)
+        }));
+        assert!(ballot_under(|b, _| {
+            let yes = b.constant(true);
+            let mask = b.ballot(yes);
+            b.extract(mask, 0)
+        }));
+        assert!(!ballot_under(|b, _| b.lane()));
+        assert!(!ballot_under(|b, _| {
+            let lane = b.lane();
+            b.subgroup_add(lane, crate::builder::Scan::Exclusive)
+        }));
+        assert!(!ballot_under(|b, _| {
+            let lane = b.lane();
+            b.broadcast(lane, lane)
+        }));
+        assert!(!ballot_under(|b, _| {
+            let (lane, one) = (b.lane(), b.constant(1u32));
+            b.shuffle_xor(lane, one)
+        }));
+    }
+
+    #[test]
+    fn what_is_uniform_in_a_subgroup_is_not_in_the_workgroup() {
+        assert!(!guarded(|b, _| {
+            let lane = b.lane();
+            b.subgroup_min(lane, crate::builder::Scan::Reduce)
+        }));
+        assert!(guarded(|b, s| {
+            let table = b.table("t", Type::U32, &[1u32, 2, 3]);
+            let n = b.param(s.n);
+            b.load(table, n)
+        }));
+    }
 }
