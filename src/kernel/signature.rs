@@ -18,7 +18,9 @@ pub struct Signature {
     pub workgroup_size: [u32; 3],
     /// The parameters, in order.
     pub params: Vec<Parameter>,
-    /// Buffers whose length the body asks for, by number. In PTX each becomes a hidden `.param .u64` behind the declared
+    /// What the emitter was asked to do with accesses out of bounds.
+    pub bounds: Bounds,
+    /// Buffers whose length the body asks for or, with checked bounds, that it uses at all, by number. In PTX each becomes a hidden `.param .u64` behind the declared
     /// parameters, in this order; in SPIR-V only where lengths are host-filled: a `uint` each behind the scalars.
     pub lengths: Vec<Length>,
     /// Bytes of the PTX parameters, hidden ones included.
@@ -37,6 +39,17 @@ pub struct Signature {
     pub assumes_uniform: bool,
     /// Device features that the SPIR-V needs with the emitter's default options.
     pub features: Vec<DeviceFeature>,
+}
+
+/// What an access outside of its array does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Bounds {
+    /// Anything: the caller promises that there is none.
+    #[default]
+    Unchecked,
+    /// Loads give zero; stores and atomics do nothing. Offsets are included. Buffers' lengths become hidden parameters
+    /// where the target has no other way to know them.
+    Checked,
 }
 
 /// A parameter of a [`Signature`].
@@ -172,8 +185,13 @@ fn ptx_slot(end: u64, size: u64) -> (u64, u64) {
 }
 
 impl Kernel {
-    /// The kernel's interface.
+    /// The kernel's interface where emitters are asked for unchecked bounds.
     pub fn signature(&self) -> Signature {
+        self.signature_with(Bounds::Unchecked)
+    }
+
+    /// The kernel's interface where emitters are asked for these bounds.
+    pub fn signature_with(&self, bounds: Bounds) -> Signature {
         let (mut ptx_end, mut push_end) = (0, 0);
         let mut params = Vec::with_capacity(self.params().len());
         for param in self.params() {
@@ -224,7 +242,7 @@ impl Kernel {
         let mut lengths = Vec::new();
         for (buffer, _) in (0u32..)
             .zip(self.buffer_uses())
-            .filter(|(_, used)| used.length)
+            .filter(|(_, used)| used.length || bounds == Bounds::Checked && used.any())
         {
             let (ptx_offset, end) = ptx_slot(ptx_end, 8);
             let (push_constant_offset, push) = push_constant_slot(push_end, Scalar::U32);
@@ -239,6 +257,7 @@ impl Kernel {
             name: self.name().into(),
             workgroup_size: self.workgroup_size(),
             params,
+            bounds,
             lengths,
             ptx_param_bytes: ptx_end,
             push_constant_bytes,
