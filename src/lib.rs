@@ -13,5 +13,7 @@ pub mod verify;
 
 pub mod builder;
 
+pub mod reference;
+
 pub mod dxbc;
 pub mod spirv;
