@@ -14,4 +14,5 @@ pub mod verify;
 pub mod builder;
 
 pub mod dxbc;
+pub mod ptx;
 pub mod spirv;
