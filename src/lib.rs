@@ -16,4 +16,5 @@ pub mod builder;
 pub mod reference;
 
 pub mod dxbc;
+pub mod ptx;
 pub mod spirv;
