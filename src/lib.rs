@@ -11,5 +11,7 @@ pub mod verify;
 
 pub mod builder;
 
+pub mod text;
+
 pub mod dxbc;
 pub mod spirv;
