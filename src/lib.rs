@@ -7,6 +7,8 @@ pub mod op;
 
 pub mod kernel;
 
+pub mod limits;
+
 pub mod verify;
 
 pub mod builder;

@@ -2,7 +2,7 @@
 
 use super::KernelBuilder;
 use crate::kernel::{Inst, Scalar, Value};
-use crate::op::{Makes, Op};
+use crate::op::Op;
 use crate::types::Type;
 
 impl KernelBuilder {
@@ -17,7 +17,7 @@ impl KernelBuilder {
         let Some(a) = self.operand(op, a) else {
             return self.refused();
         };
-        let ty = made(op, self.ty(a));
+        let ty = op.row().makes.of(self.ty(a));
         self.push(Inst {
             op,
             ty,
@@ -33,7 +33,7 @@ impl KernelBuilder {
         let (Some(a), Some(b)) = (self.operand(op, a), self.operand(op, b)) else {
             return self.refused();
         };
-        let ty = made(op, self.ty(a));
+        let ty = op.row().makes.of(self.ty(a));
         self.push(Inst {
             op,
             ty,
@@ -54,7 +54,7 @@ impl KernelBuilder {
         let (Some(a), Some(b), Some(c)) = operands else {
             return self.refused();
         };
-        let ty = made(op, self.ty(a));
+        let ty = op.row().makes.of(self.ty(a));
         self.push(Inst {
             op,
             ty,
@@ -454,15 +454,5 @@ impl KernelBuilder {
     /// The nearest integer, the even one of two.
     pub fn round_even(&mut self, a: Value) -> Value {
         self.unary(Op::RoundEven, a)
-    }
-}
-
-#[inline]
-fn made(op: Op, t: Type) -> Type {
-    match op.row().makes {
-        Makes::Nothing => Type::NONE,
-        Makes::T | Makes::Var => t,
-        Makes::Bool => Type::BOOL,
-        Makes::U32 => Type::U32,
     }
 }

@@ -9,6 +9,7 @@ mod decl;
 mod id;
 mod inst;
 mod module;
+mod signature;
 
 pub use bytes::{DecodeError, FORMAT_VERSION, MAGIC};
 pub use decl::{
@@ -18,6 +19,7 @@ pub use id::{Buffer, Private, Scalar, Shared, Value, Var};
 pub(crate) use id::{REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
+pub use signature::{DeviceFeature, Length, Parameter, ParameterKind, Signature};
 
 use crate::types::Type;
 

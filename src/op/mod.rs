@@ -87,6 +87,19 @@ pub enum Makes {
     Var,
 }
 
+impl Makes {
+    /// The type made where the operating type is `t`; for a variable its type.
+    #[inline]
+    pub const fn of(self, t: Type) -> Type {
+        match self {
+            Makes::Nothing => Type::NONE,
+            Makes::T | Makes::Var => t,
+            Makes::Bool => Type::BOOL,
+            Makes::U32 => Type::U32,
+        }
+    }
+}
+
 /// What an instruction does beside making its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {

@@ -3,13 +3,17 @@
 //! A kernel that passed never makes an emitter panic, and what is emitted of it always assembles and validates.
 #![forbid(unsafe_code)]
 
+mod access;
+mod blocks;
 mod check;
 mod declare;
 mod fault;
+mod uniformity;
 
 pub(crate) use check::Checker;
 pub use declare::MAX_NAME;
 pub use fault::{Divergence, Fault, FaultKind, VerifyError};
+pub use uniformity::MAX_PASSES;
 
 use crate::kernel::{DecodeError, Draft, Facts, Kernel};
 
@@ -21,6 +25,7 @@ pub const MAX_DEPTH: usize = 512;
 pub(crate) struct Verifier {
     pub check: Checker,
     bindings: Vec<(u32, u32)>,
+    uniformity: uniformity::Analysis,
 }
 
 impl Verifier {
@@ -33,6 +38,10 @@ impl Verifier {
     pub(crate) fn end(&mut self, draft: &Draft) -> Result<Facts, VerifyError> {
         self.check.end(&draft.side);
         declare::check(draft, &mut self.bindings, &mut self.check.faults);
+        // Uniformity is defined for a body that is otherwise sound.
+        if self.check.collective && self.check.faults.is_empty() {
+            self.uniformity.run(draft, &mut self.check.faults);
+        }
         if self.check.faults.is_empty() {
             return Ok(core::mem::take(&mut self.check.facts));
         }
