@@ -99,7 +99,7 @@ impl KernelBuilder {
             return Err(VerifyError::finished());
         }
         self.finished = true;
-        let facts = self.verifier.end(&self.draft)?;
+        let facts = self.verifier.end(&mut self.draft)?;
         Ok(Kernel::from_verified(
             core::mem::take(&mut self.draft),
             facts,
