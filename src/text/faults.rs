@@ -66,16 +66,16 @@ impl Places {
             let name = draft.name_of(name);
             name.len() > MAX_NAME || name.as_bytes().contains(&0)
         };
-        if bad(draft.name) || draft.name_of(draft.name).is_empty() {
+        if draft.name_of(draft.name).is_empty() {
             self.names.push(self.kernel);
         }
-        let buffers = draft.buffers.iter().map(|d| d.name).zip(&self.buffers);
-        let scalars = draft.scalars.iter().map(|d| d.name).zip(&self.scalars);
-        let shared = draft.shared.iter().map(|d| d.name).zip(&self.shared);
-        let private = draft.private.iter().map(|d| d.name).zip(&self.private);
-        let all = buffers.chain(scalars).chain(shared).chain(private);
-        self.names
-            .extend(all.filter(|&(name, _)| bad(name)).map(|(_, place)| place));
+        let places = core::iter::once(&self.kernel)
+            .chain(&self.buffers)
+            .chain(&self.scalars)
+            .chain(&self.shared)
+            .chain(&self.private);
+        let bad = draft.all_names().zip(places).filter(|&(n, _)| bad(n));
+        self.names.extend(bad.map(|(_, place)| place));
         let bindings = draft.buffers.iter().enumerate();
         self.bindings
             .extend(bindings.map(|(i, b)| (b.set, b.binding, i)));

@@ -30,7 +30,6 @@ pub(super) fn kernels(text: &str) -> Result<Vec<(Place, Kernel)>, ParseError> {
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
-    /// The kernel so far; its names stand in the order of the text.
     draft: Draft,
     places: Places,
 }
@@ -61,8 +60,7 @@ impl<'a> Parser<'a> {
             self.cursor.end_of_line()?;
         }
         self.cursor.end_of_line()?;
-        let draft = in_order(core::mem::take(&mut self.draft))
-            .ok_or_else(|| error(place, ParseErrorKind::TooMany("bytes of names")))?;
+        let draft = core::mem::take(&mut self.draft);
         self.places.note(&draft);
         verify::verify(draft).map_err(|e| self.places.locate(e))
     }
@@ -521,11 +519,12 @@ impl<'a> Parser<'a> {
         let place = self.cursor.next_place();
         let start = self.draft.names.len();
         self.cursor.string(&mut self.draft.names)?;
-        let len = self.draft.names.len() - start;
-        match (u32::try_from(start), u32::try_from(len)) {
-            (Ok(start), Ok(len)) => Ok(Name { start, len }),
-            _ => Err(error(place, ParseErrorKind::TooMany("bytes of names"))),
-        }
+        let name = u32::try_from(start).ok().and_then(|start| {
+            let end = u32::try_from(self.draft.names.len()).ok()?;
+            let len = end.checked_sub(start)?;
+            Some(Name { start, len })
+        });
+        name.ok_or_else(|| error(place, ParseErrorKind::TooMany("bytes of names")))
     }
 
     fn intern(&mut self, place: Place, name: &str) -> Result<Name, ParseError> {
@@ -533,36 +532,4 @@ impl<'a> Parser<'a> {
             .intern(name)
             .ok_or_else(|| error(place, ParseErrorKind::TooMany("bytes of names")))
     }
-}
-
-/// Brings the pool of names into the order of the stored form: the kernel's, then by kind of declaration.
-fn in_order(mut draft: Draft) -> Option<Draft> {
-    let text = core::mem::take(&mut draft.names);
-    let mut names = String::with_capacity(text.len());
-    let mut moved = |name: &mut Name| {
-        let start = name.start as usize;
-        let old = text.get(start..start.checked_add(name.len as usize)?)?;
-        name.start = u32::try_from(names.len()).ok()?;
-        names.push_str(old);
-        Some(())
-    };
-    moved(&mut draft.name)?;
-    draft
-        .buffers
-        .iter_mut()
-        .try_for_each(|d| moved(&mut d.name))?;
-    draft
-        .scalars
-        .iter_mut()
-        .try_for_each(|d| moved(&mut d.name))?;
-    draft
-        .shared
-        .iter_mut()
-        .try_for_each(|d| moved(&mut d.name))?;
-    draft
-        .private
-        .iter_mut()
-        .try_for_each(|d| moved(&mut d.name))?;
-    draft.names = names;
-    Some(draft)
 }

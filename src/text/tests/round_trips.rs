@@ -73,11 +73,12 @@ fn names_are_any_strings() {
     ];
     for name in names {
         let mut b = KernelBuilder::new(name, [1, 1, 1]);
-        b.buffer(name, Type::F32, Access::Read);
-        b.scalar("", Type::F32);
-        b.scalar(name, Type::F64);
-        b.shared(name, Type::U32, 1);
+        // In another order than that of the text.
         b.private(name, Type::U32, 1);
+        b.scalar("", Type::F32);
+        b.shared(name, Type::U32, 1);
+        b.buffer(name, Type::F32, Access::Read);
+        b.scalar("last", Type::F64);
         let kernel = b.finish().unwrap();
         let text = round_trip(&kernel);
         let plain = text.bytes().all(|c| c == b'\n' || !c.is_ascii_control());
