@@ -36,21 +36,16 @@ impl Checker {
         }
         match op {
             Op::Break | Op::Continue => {
-                let innermost = self
-                    .blocks
-                    .iter_mut()
-                    .rev()
-                    .find(|b| b.kind == BlockKind::Loop);
-                let Some(innermost) = innermost else {
+                let innermost = self.loops.last();
+                let Some(innermost) = innermost.and_then(|&at| self.blocks.get_mut(at as usize))
+                else {
                     return Err(FaultKind::OutsideLoop(op));
                 };
                 innermost.mark |= op == Op::Break;
             }
             _ => {}
         }
-        if let Some(block) = self.blocks.last_mut() {
-            block.ended = true;
-        }
+        self.end_block();
         Ok(())
     }
 
@@ -98,8 +93,8 @@ impl Checker {
                     BlockKind::Body | BlockKind::Loop => return Err(FaultKind::Mismatched(op)),
                 };
                 self.pop();
-                if let Some(outer) = self.blocks.last_mut() {
-                    outer.ended |= never_passed;
+                if never_passed {
+                    self.end_block();
                 }
             }
         }
@@ -138,9 +133,20 @@ impl Checker {
         self.made.push(NO_VALUE);
     }
 
+    /// Nothing may follow in the innermost open block.
+    fn end_block(&mut self) {
+        self.ended = true;
+        if let Some(block) = self.blocks.last_mut() {
+            block.ended = true;
+        }
+    }
+
     fn push(&mut self, kind: BlockKind, mark: bool) {
         // One block an instruction at most, so this stays far below the marks of `made`.
         let id = self.open.len() as u32;
+        if kind == BlockKind::Loop {
+            self.loops.push(self.blocks.len() as u32);
+        }
         self.open.push(true);
         self.blocks.push(Block {
             kind,
@@ -148,15 +154,23 @@ impl Checker {
             ended: false,
             mark,
         });
+        (self.here, self.ended) = (id, false);
         self.continuing += u32::from(kind == BlockKind::Continuing || self.continuing > 0);
     }
 
     fn pop(&mut self) {
-        if let Some(block) = self.blocks.pop()
-            && let Some(open) = self.open.get_mut(block.id as usize)
-        {
+        let Some(block) = self.blocks.pop() else {
+            return;
+        };
+        if let Some(open) = self.open.get_mut(block.id as usize) {
             *open = false;
-            self.continuing = self.continuing.saturating_sub(1);
+        }
+        if block.kind == BlockKind::Loop {
+            self.loops.pop();
+        }
+        self.continuing = self.continuing.saturating_sub(1);
+        if let Some(outer) = self.blocks.last() {
+            (self.here, self.ended) = (outer.id, outer.ended);
         }
     }
 

@@ -18,6 +18,11 @@ const VARIABLE: u32 = 1 << 30;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checker {
     pub(super) blocks: Vec<Block>,
+    /// The innermost open loops' places in `blocks`.
+    pub(super) loops: Vec<u32>,
+    /// The number of the innermost open block, and whether nothing may follow in it.
+    pub(super) here: u32,
+    pub(super) ended: bool,
     /// For each instruction the number of the block it stands in, and the marks.
     pub(super) made: Vec<u32>,
     /// For each block, by number, whether it is open.
@@ -38,6 +43,9 @@ impl Checker {
     pub(crate) fn begin(&mut self) {
         let Checker {
             blocks,
+            loops,
+            here,
+            ended,
             made,
             open,
             continuing,
@@ -54,6 +62,9 @@ impl Checker {
             ended: false,
             mark: false,
         });
+        loops.clear();
+        *here = 0;
+        *ended = false;
         made.clear();
         open.clear();
         open.push(true);
@@ -84,60 +95,73 @@ impl Checker {
     /// next instruction can follow. Returns whether there was none.
     #[inline]
     pub(crate) fn step(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
-        let at = self.made.len();
-        match self.look(draft, inst, side, at) {
+        if self.quick(draft, inst) {
+            self.made.push(self.here);
+            self.seen |= 1 << (inst.ty.code() & 15);
+            return true;
+        }
+        self.thorough(draft, inst, side)
+    }
+
+    /// Whether the instruction is beyond doubt by the rule of the commonest shape: values of one type in line, the result
+    /// of that type or a bool. What this does not accept, `thorough` decides.
+    #[inline]
+    fn quick(&self, draft: &Draft, inst: &Inst) -> bool {
+        let quick = inst.op.quick();
+        let (Some(a), Some(b)) = (self.peek(draft, inst.a), self.peek(draft, inst.b)) else {
+            return false;
+        };
+        let same = match quick.values {
+            2 => a == b && inst.c == 0,
+            3 => a == b && self.peek(draft, inst.c) == Some(a),
+            _ => false,
+        };
+        same && quick.types.contains(a)
+            && inst.ty == quick.makes.of(a)
+            && inst.flags == 0
+            && !self.ended
+            && self.made.len() < Mem::MAX as usize
+    }
+
+    /// The type of a visible value, or `None` for whatever else the word is.
+    #[inline]
+    fn peek(&self, draft: &Draft, word: u32) -> Option<Type> {
+        let block = *self.made.get(word as usize)?;
+        let visible = block == self.here || self.open.get(block as usize) == Some(&true);
+        if visible {
+            draft.insts.get(word as usize).map(|i| i.ty)
+        } else {
+            None
+        }
+    }
+
+    #[inline(never)]
+    fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
+        match self.look(draft, inst, side) {
             Ok(mark) => {
-                // The block on top exists: `Body` is never popped before `end`.
-                let block = self.blocks.last().map_or(0, |b| b.id);
-                self.made.push(block | mark);
+                self.made.push(self.here | mark);
                 self.seen |= 1 << (inst.ty.code() & 15);
                 true
             }
             Err(kind) => {
-                self.fault(at, inst.op, kind);
+                self.fault(self.made.len(), inst.op, kind);
                 self.made.push(NO_VALUE);
                 false
             }
         }
     }
 
-    /// The checks of `step`; gives the marks for `made`.
-    #[inline]
-    fn look(
-        &mut self,
-        draft: &Draft,
-        inst: &Inst,
-        side: &[u32],
-        at: usize,
-    ) -> Result<u32, FaultKind> {
+    /// Every rule; gives the marks for `made`.
+    fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<u32, FaultKind> {
         let row = inst.op.row();
-        if at >= Mem::MAX as usize {
+        if self.made.len() >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
         match row.effect {
             Effect::Block => return self.block(draft, inst).map(|()| NO_VALUE),
-            _ if self.blocks.last().is_some_and(|b| b.ended) => return Err(FaultKind::Unreachable),
+            _ if self.ended => return Err(FaultKind::Unreachable),
             Effect::Terminator => return self.terminator(inst).map(|()| NO_VALUE),
             _ => {}
-        }
-        // The common shape first: values of one type in line, the result of that type or a bool.
-        if row.form == Form::Inline && row.flags == 0 {
-            match row.operands {
-                [Operand::T, Operand::T] if inst.c == 0 && inst.flags == 0 => {
-                    let (a, b) = (self.value(draft, inst.a)?, self.value(draft, inst.b)?);
-                    if a == b && row.types.contains(a) && inst.ty == row.makes.of(a) {
-                        return Ok(0);
-                    }
-                }
-                [Operand::T, Operand::T, Operand::T] if inst.flags == 0 => {
-                    let (a, b) = (self.value(draft, inst.a)?, self.value(draft, inst.b)?);
-                    let c = self.value(draft, inst.c)?;
-                    if a == b && b == c && row.types.contains(a) && inst.ty == row.makes.of(a) {
-                        return Ok(0);
-                    }
-                }
-                _ => {}
-            }
         }
         self.general(draft, inst, side, row)
     }
@@ -270,7 +294,7 @@ impl Checker {
         self.note(inst, row)?;
         Ok(match row.makes {
             Makes::Nothing => NO_VALUE,
-            Makes::Var => NO_VALUE | VARIABLE | self.blocks.last().map_or(0, |b| b.id),
+            Makes::Var => NO_VALUE | VARIABLE,
             Makes::T | Makes::Bool | Makes::U32 => 0,
         })
     }
