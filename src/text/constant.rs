@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn special_and_scattered_bits_round_trip() {
         let mut state = 0x9E37_79B9_7F4A_7C15u64;
-        for i in 0..200_000u64 {
+        for i in 0..40_000u64 {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn widen_and_narrow_agree_with_the_hardware_on_f32() {
         let mut state = 1u64;
-        for _ in 0..200_000 {
+        for _ in 0..40_000 {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(99);

@@ -174,7 +174,6 @@ impl<'a> Cursor<'a> {
     }
 
     fn escape(&mut self) -> Result<char, ParseError> {
-        let place = self.place();
         let rest = self.slice(self.at + 1, self.text.len());
         let simple = match rest.as_bytes().first() {
             Some(b'n') => Some('\n'),
@@ -204,18 +203,20 @@ impl<'a> Cursor<'a> {
                 self.at += d.len() + 4;
                 Ok(c)
             }
-            (_, Some(d)) => Err(ParseError {
-                place,
-                kind: ParseErrorKind::Escape(format!("u{{{d}}}")),
-            }),
-            (_, None) => Err(ParseError {
-                place,
-                kind: ParseErrorKind::Escape(rest.chars().take(1).collect()),
-            }),
+            (_, Some(d)) => Err(self.no_escape(format!("u{{{d}}}"))),
+            (_, None) => Err(self.no_escape(rest.chars().take(1).collect())),
         }
     }
 
-    /// Where the cursor stands.
+    #[cold]
+    fn no_escape(&self, escape: String) -> ParseError {
+        ParseError {
+            place: self.place(),
+            kind: ParseErrorKind::Escape(escape),
+        }
+    }
+
+    /// Where the cursor stands. Takes time in proportion to the column, so only once for each thing that is read.
     pub(super) fn place(&self) -> Place {
         let before = self.slice(self.line_start, self.at).chars().count();
         Place {

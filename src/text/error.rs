@@ -1,5 +1,6 @@
 //! What can be wrong with a text.
 
+use super::cursor::shown;
 use crate::op::Op;
 use crate::types::Type;
 use crate::verify::VerifyError;
@@ -140,7 +141,7 @@ struct Faults<'a>(&'a VerifyError, &'a [u32]);
 
 impl fmt::Display for Faults<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel {:?} is not valid:", self.0.kernel())?;
+        write!(f, "kernel {:?} is not valid:", shown(self.0.kernel()))?;
         for (fault, line) in self.0.faults().iter().zip(self.1) {
             write!(f, "\n  line {line}: {}", fault.kind)?;
         }

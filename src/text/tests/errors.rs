@@ -447,3 +447,27 @@ fn a_text_cut_anywhere_is_an_error() {
         }
     }
 }
+
+/// Anything quadratic would take hours here.
+#[test]
+fn large_texts_take_linear_time() {
+    let n = 50_000;
+    let declare = |i: usize| format!("buffer buf{i} \"\\0\" bool read set 0 binding 0\n");
+    let texts = [
+        format!("kernel \"{}\" workgroup 1 1 1 {{\n}}", "\\n".repeat(n)),
+        format!("kernel \"{}\" workgroup 1 1 1 {{\n}}", "ü".repeat(n)),
+        body(&" ".repeat(n)) + "x",
+        body(&"break\n".repeat(n)),
+        body(&(0..n / 10).map(declare).collect::<String>()),
+        body(&format!("v0: f32 = const 0.{}x", "1".repeat(n))),
+        body(&format!("v0: bool = const true\n{}", "if v0\n".repeat(n))),
+        body(&format!("v0: u32 = lane {}", ";".repeat(n))) + "\n}",
+        ";\n".repeat(n) + "x",
+    ];
+    for text in texts {
+        let error = parse(&text).expect_err("each of them is wrong");
+        assert!(!error.to_string().is_empty());
+    }
+    let many = parse(&"kernel k workgroup 1 1 1 {\n}\n".repeat(n / 10));
+    assert_eq!(many.map(|kernels| kernels.len()), Ok(n / 10));
+}
