@@ -7,6 +7,13 @@ use crate::verify::VerifyError;
 use core::fmt;
 
 /// A line and a column, both from 1; the column counts characters, not bytes.
+///
+/// ```
+/// use kernite::text::Place;
+/// let place = Place { line: 2, column: 13 };
+/// assert_eq!(place.to_string(), "line 2, column 13");
+/// assert!(place < Place { line: 3, column: 1 });
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place {
     /// The line.
@@ -40,6 +47,17 @@ pub struct ParseError {
 }
 
 /// What is wrong with a text at a place. Found texts are cut after 40 characters.
+///
+/// ```
+/// use kernite::text::{self, ParseErrorKind};
+/// use kernite::verify::FaultKind;
+/// let error = text::parse("kernel k workgroup 1 1 1 {\n  break\n  if v7\n  end\n}").unwrap_err();
+/// let ParseErrorKind::Verify { error, lines } = error.kind else {
+///     panic!("the text is well written");
+/// };
+/// assert_eq!(lines, [2, 3], "every fault is told, each with its line");
+/// assert_eq!(error.faults()[1].kind, FaultKind::NoValue(7));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseErrorKind {

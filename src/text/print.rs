@@ -11,6 +11,20 @@ use core::fmt::{self, Write};
 const MAX_INDENT: usize = 32;
 
 /// Prints the text form, which [`super::parse`] reads back to the same bytes.
+///
+/// ```
+/// use kernite::builder::KernelBuilder;
+/// use kernite::kernel::Kernel;
+/// let mut b = KernelBuilder::new("nan", [1, 1, 1]);
+/// b.constant(f32::from_bits(0x7F80_0001));
+/// let kernel = b.finish()?;
+/// assert_eq!(
+///     kernel.to_string(),
+///     "kernel nan workgroup 1 1 1 {\n  v0: f32 = const 0x7F800001\n}\n"
+/// );
+/// assert_eq!(kernel.to_string().parse::<Kernel>()?.to_bytes(), kernel.to_bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("kernel ")?;

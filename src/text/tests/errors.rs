@@ -448,7 +448,7 @@ fn a_text_cut_anywhere_is_an_error() {
     }
 }
 
-/// Anything quadratic would take hours here.
+/// Anything quadratic would take minutes here.
 #[test]
 fn large_texts_take_linear_time() {
     let n = 50_000;

@@ -6,7 +6,7 @@ use crate::kernel::{
     BufferDecl, Draft, Inst, Mem, Ordering, ParamRef, PrivateDecl, ScalarDecl, SharedDecl,
     SharedLen,
 };
-use crate::op::{Form, Makes, Op, Operand};
+use crate::op::{Effect, Form, Makes, Op, Operand};
 use crate::types::{Access, Order, Scope, Type, TypeSet};
 use crate::verify::{Verifier, verify};
 
@@ -203,7 +203,9 @@ fn kernel(seed: u64, used: &mut Vec<Op>) -> Kernel {
             _ => Op::ALL[r.below(Op::ALL.len())],
         };
         // A kernel with barriers is valid only where control flow is uniform; outside of blocks it is.
-        if op == Op::WorkgroupBarrier && (depth > 0 || d.insts.iter().any(|i| i.op == Op::Return)) {
+        if op.row().effect == Effect::Barrier
+            && (depth > 0 || d.insts.iter().any(|i| i.op == Op::Return))
+        {
             continue;
         }
         let side = d.side.len();
