@@ -13,6 +13,8 @@ pub mod verify;
 
 pub mod builder;
 
+pub mod text;
+
 pub mod reference;
 
 pub mod dxbc;
