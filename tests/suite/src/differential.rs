@@ -61,8 +61,14 @@ pub fn case(name: &str, decisions: &[u32], config: Config) -> Result<Case, Verif
                 )
             }
             ParamRef::Scalar(n) => {
-                let ty = kernel.scalars()[n as usize].ty;
-                let value = Const::new(ty, bits(ty)).unwrap_or(Const::from(false));
+                let decl = kernel.scalars()[n as usize];
+                let ty = decl.ty;
+                let bits = if kernel.name_of(decl.name) == "zero" {
+                    0
+                } else {
+                    bits(ty)
+                };
+                let value = Const::new(ty, bits).unwrap_or(Const::from(false));
                 Value::Scalar(value)
             }
         });
