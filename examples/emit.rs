@@ -1,28 +1,29 @@
-//! Writes a kernel in the text form of the library.
+//! Writes a kernel as PTX, as SPIR-V or in the text form of the library.
 //!
 //! ```text
-//! cargo run --release --example emit -- saxpy --to ir
+//! cargo run --release --example emit -- saxpy --to ptx --target sm_90
+//! cargo run --release --example emit -- kernel.txt --to spirv -o kernel.spv
 //! ```
 
 #[path = "kernels/mod.rs"]
 mod kernels;
 
 use kernite::kernel::Module;
-use kernite::text;
-use std::ffi::OsString;
-use std::io::{self, Write};
+use kernite::{ptx, spirv, text};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-Writes a kernel.
+Writes a kernel for a target.
 
-Usage: emit KERNEL --to ir [-o FILE]
+Usage: emit KERNEL --to ptx|spirv|ir [--target sm_90] [-o FILE]
        emit --list
 
 KERNEL is the name of an example kernel, or a file in the text form (what `--to ir` writes).
 
-  --to FORM        ir: the text form
+  --to FORM        ptx: text for NVIDIA's driver; spirv: a binary for Vulkan; ir: the text form
+  --target SM      the GPU that PTX is for, sm_75 (the default) to sm_121
   -o, --out FILE   writes there instead of to standard output
   --list           lists the example kernels";
 
@@ -67,48 +68,60 @@ enum Request {
 }
 
 struct Emit {
-    kernel: OsString,
+    /// A name or a file.
+    kernel: PathBuf,
     form: Form,
+    target: ptx::Target,
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
+    Ptx,
+    Spirv,
     Ir,
 }
 
 fn arguments() -> Result<Request, Failure> {
     use lexopt::prelude::*;
     let (mut kernel, mut form, mut out) = (None, None, None);
+    let mut target = ptx::Target::SM_75;
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next().map_err(usage)? {
         match argument {
             Short('h') | Long("help") => return Ok(Request::Help),
             Long("list") => return Ok(Request::List),
-            Long("to") => {
-                form = Some(
-                    parser
-                        .value()
-                        .and_then(|v| v.parse_with(parse_form))
-                        .map_err(usage)?,
-                )
-            }
+            Long("to") => form = Some(value(&mut parser, parse_form)?),
+            Long("target") => target = value(&mut parser, ptx::Target::parse)?,
             Short('o') | Long("out") => out = Some(parser.value().map_err(usage)?.into()),
-            Value(name) if kernel.is_none() => kernel = Some(name),
+            Value(name) if kernel.is_none() => kernel = Some(name.into()),
             _ => return Err(usage(argument.unexpected())),
         }
     }
     Ok(Request::Emit(Emit {
         kernel: kernel.ok_or_else(|| usage("no kernel is named"))?,
         form: form.ok_or_else(|| usage("`--to` is missing"))?,
+        target,
         out,
     }))
 }
 
+/// The value of the option that was just read.
+fn value<T, E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    parser: &mut lexopt::Parser,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, Failure> {
+    use lexopt::ValueExt;
+    let value = parser.value().map_err(usage)?;
+    value.parse_with(parse).map_err(usage)
+}
+
 fn parse_form(text: &str) -> Result<Form, &'static str> {
     match text {
+        "ptx" => Ok(Form::Ptx),
+        "spirv" => Ok(Form::Spirv),
         "ir" => Ok(Form::Ir),
-        _ => Err("the form is ir"),
+        _ => Err("the forms are ptx, spirv and ir"),
     }
 }
 
@@ -121,11 +134,25 @@ fn list() -> Result<(), Failure> {
 }
 
 fn emit(request: &Emit) -> Result<(), Failure> {
-    let module = module(Path::new(&request.kernel))?;
     let out = request.out.as_deref();
-    match request.form {
-        Form::Ir => write(out, module.to_string().as_bytes()),
+    if request.form == Form::Spirv && out.is_none() && io::stdout().is_terminal() {
+        return Err(usage(
+            "SPIR-V is binary and standard output a terminal: name a file with `-o`",
+        ));
     }
+    let module = module(&request.kernel)?;
+    let mut bytes = Vec::new();
+    match request.form {
+        Form::Ptx => ptx::Emitter::new()
+            .emit_module(&module, &ptx::Options::new(request.target), &mut bytes)
+            .map_err(failed)?,
+        Form::Spirv => {
+            let words = spirv::emit_module(&module, &spirv::Options::default()).map_err(failed)?;
+            bytes.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        }
+        Form::Ir => bytes = module.to_string().into_bytes(),
+    }
+    write(out, &bytes)
 }
 
 /// The example kernel of that name, or the kernels of that file.
