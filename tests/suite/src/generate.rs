@@ -39,7 +39,7 @@ pub struct Config {
     /// Whether `fma` may be used.
     pub fma: bool,
     /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
-    /// and 1. If not, a constant zero comes as a parameter, and no float is subtracted from or divided by itself.
+    /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
     pub honest_floats: bool,
 }
 
@@ -80,7 +80,7 @@ pub fn kernel(
         scalars.push(b.scalar("scalar", ty));
     }
     scalars.push(b.scalar("flag", Type::BOOL));
-    let zeros = [b.scalar("zero", Type::F32), b.scalar("zero", Type::F64)];
+    let zeros = [b.scalar("zero", Type::U32), b.scalar("zero", Type::U64)];
     let threads: u32 = config.workgroup.iter().product();
     let tile = b.shared("tile", Type::U32, threads);
     let local = b.private("local", Type::U32, 4);
@@ -143,7 +143,7 @@ struct Generator<'a, 'c> {
     outputs: Vec<Buffer>,
     counters: Vec<Buffer>,
     scalars: Vec<Scalar>,
-    /// An f32 and an f64 that are 0.
+    /// A u32 and a u64 that are 0.
     zeros: [Scalar; 2],
     tile: Shared,
     threads: u32,
@@ -215,9 +215,18 @@ impl Generator<'_, '_> {
             without_subnormal(ty, bits)
         };
         if !self.config.honest_floats {
+            // Hidden behind a zero that only the launch knows.
             match ty {
-                Type::F32 if bits << 33 == 0 => return self.b.param(self.zeros[0]),
-                Type::F64 if bits << 1 == 0 => return self.b.param(self.zeros[1]),
+                Type::F32 => {
+                    let (bits, zero) = (self.b.constant(bits as u32), self.b.param(self.zeros[0]));
+                    let hidden = self.b.xor(bits, zero);
+                    return self.b.bitcast(hidden, ty);
+                }
+                Type::F64 => {
+                    let (bits, zero) = (self.b.constant(bits), self.b.param(self.zeros[1]));
+                    let hidden = self.b.xor(bits, zero);
+                    return self.b.bitcast(hidden, ty);
+                }
                 _ => {}
             }
         }
