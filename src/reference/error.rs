@@ -104,9 +104,10 @@ pub enum ExecError {
 impl ExecError {
     /// The trap, where it is one.
     pub fn trap(&self) -> Option<&Trap> {
-        match self {
-            ExecError::Trap(trap) => Some(trap),
-            _ => None,
+        if let ExecError::Trap(trap) = self {
+            Some(trap)
+        } else {
+            None
         }
     }
 }

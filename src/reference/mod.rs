@@ -55,4 +55,4 @@ pub use args::{Arg, Buffer, BufferError, Element, View};
 pub use compare::{Difference, compare};
 pub use error::{ExecError, Thread, Touch, Trap, TrapKind};
 pub use executor::{Executor, Report};
-pub use options::{Checks, Launch, Limits, Options};
+pub use options::{Checks, ExecLimits, Launch, Options};

@@ -18,7 +18,7 @@ pub struct Options {
     /// for ever. Default 2^32: a minute or more.
     pub step_limit: u64,
     /// Sizes that a launch may not pass.
-    pub limits: Limits,
+    pub limits: ExecLimits,
 }
 
 impl Default for Options {
@@ -27,7 +27,7 @@ impl Default for Options {
             subgroup_size: 32,
             checks: Checks::default(),
             step_limit: 1 << 32,
-            limits: Limits::default(),
+            limits: ExecLimits::default(),
         }
     }
 }
@@ -102,7 +102,7 @@ impl Default for Checks {
 /// Sizes that a launch may not pass; they are checked before anything is allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct ExecLimits {
     /// Threads of a workgroup. Default 1024.
     pub workgroup_threads: u32,
     /// Bytes of shared memory, static and dynamic, each array aligned to 16 bytes. Default 256 KiB.
@@ -112,9 +112,9 @@ pub struct Limits {
     pub scratch_bytes: u64,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ExecLimits {
+    fn default() -> ExecLimits {
+        ExecLimits {
             workgroup_threads: 1024,
             shared_bytes: 256 << 10,
             scratch_bytes: 1 << 30,
