@@ -13,5 +13,10 @@ pub mod verify;
 
 pub mod builder;
 
+pub mod text;
+
+pub mod reference;
+
 pub mod dxbc;
+pub mod ptx;
 pub mod spirv;

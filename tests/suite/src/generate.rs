@@ -38,6 +38,9 @@ pub struct Config {
     pub atomics_64: bool,
     /// Whether `fma` may be used.
     pub fma: bool,
+    /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
+    /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
+    pub honest_floats: bool,
 }
 
 impl Default for Config {
@@ -48,6 +51,7 @@ impl Default for Config {
             subnormals: true,
             atomics_64: true,
             fma: true,
+            honest_floats: true,
         }
     }
 }
@@ -76,6 +80,7 @@ pub fn kernel(
         scalars.push(b.scalar("scalar", ty));
     }
     scalars.push(b.scalar("flag", Type::BOOL));
+    let zeros = [b.scalar("zero", Type::U32), b.scalar("zero", Type::U64)];
     let threads: u32 = config.workgroup.iter().product();
     let tile = b.shared("tile", Type::U32, threads);
     let local = b.private("local", Type::U32, 4);
@@ -91,6 +96,7 @@ pub fn kernel(
         outputs,
         counters,
         scalars,
+        zeros,
         tile,
         threads,
         index,
@@ -137,6 +143,8 @@ struct Generator<'a, 'c> {
     outputs: Vec<Buffer>,
     counters: Vec<Buffer>,
     scalars: Vec<Scalar>,
+    /// A u32 and a u64 that are 0.
+    zeros: [Scalar; 2],
     tile: Shared,
     threads: u32,
     index: Value,
@@ -206,6 +214,22 @@ impl Generator<'_, '_> {
         } else {
             without_subnormal(ty, bits)
         };
+        if !self.config.honest_floats {
+            // Hidden behind a zero that only the launch knows.
+            match ty {
+                Type::F32 => {
+                    let (bits, zero) = (self.b.constant(bits as u32), self.b.param(self.zeros[0]));
+                    let hidden = self.b.xor(bits, zero);
+                    return self.b.bitcast(hidden, ty);
+                }
+                Type::F64 => {
+                    let (bits, zero) = (self.b.constant(bits), self.b.param(self.zeros[1]));
+                    let hidden = self.b.xor(bits, zero);
+                    return self.b.bitcast(hidden, ty);
+                }
+                _ => {}
+            }
+        }
         match Const::new(ty, bits) {
             Some(c) => self.b.constant(c),
             None => self.b.constant(false),
@@ -300,6 +324,10 @@ impl Generator<'_, '_> {
                 _ => self.value(ty),
             })
             .collect();
+        let folds = !self.config.honest_floats && matches!(op, Op::Sub | Op::Div);
+        if folds && operands[0] == operands[1] && ty.scalar().is_some_and(|s| s.is_float()) {
+            return;
+        }
         let made = self.b.apply(op, &operands);
         let made = self.flushed(made);
         self.known(made);
