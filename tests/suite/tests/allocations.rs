@@ -5,12 +5,14 @@ use kernite::{ptx, spirv};
 use kernite_suite::kernels;
 use kernite_testkit::alloc_counter::{self, CountingAllocator};
 
+type Describe = fn(&mut KernelBuilder);
+
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 #[test]
 fn building_and_emitting_allocate_nothing_once_warm() {
-    let makes: [(&str, fn(&mut KernelBuilder)); 8] = [
+    let makes: [(&str, Describe); 8] = [
         ("vector_add", kernels::vector_add),
         ("saxpy", kernels::saxpy),
         ("dot", kernels::dot),
@@ -23,7 +25,7 @@ fn building_and_emitting_allocate_nothing_once_warm() {
     let mut builder = KernelBuilder::new("warm", [1, 1, 1]);
     let (mut ptx_emitter, mut spirv_emitter) = (ptx::Emitter::new(), spirv::Emitter::new());
     let (mut text, mut words) = (Vec::new(), Vec::new());
-    let mut round = |make: fn(&mut KernelBuilder)| {
+    let mut round = |make: Describe| {
         make(&mut builder);
         let kernel = builder.finish().unwrap();
         text.clear();
