@@ -1,0 +1,6 @@
+//! Tests of kernite's DXBC containers.
+#![forbid(unsafe_code)]
+
+mod digest;
+mod fixtures;
+mod hostile;
