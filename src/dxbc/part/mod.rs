@@ -128,6 +128,51 @@ impl<'a> Part<'a> {
     }
 }
 
+impl Part<'_> {
+    /// Writes the part's data into a slot of fixed size, such as its place in a container;
+    /// gives its length. What follows it in the slot stays.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLarge`] if it does not fit, and what [`write`](Self::write) says; the slot is left
+    /// alone then.
+    pub fn write_to_slot(&self, slot: &mut [u8]) -> Result<usize, WriteError> {
+        let mut data = Vec::new();
+        self.write(&mut data)?;
+        let limit = slot.len() as u64;
+        match slot.get_mut(..data.len()) {
+            Some(slot) => slot.copy_from_slice(&data),
+            None => {
+                return Err(WriteError::TooLarge {
+                    part: self.kind(),
+                    offset: 0,
+                    field: "PartSize",
+                    value: data.len() as u64,
+                    limit,
+                });
+            }
+        }
+        Ok(data.len())
+    }
+
+    /// The kind that such a part usually has, to name it in errors.
+    fn kind(&self) -> FourCc {
+        match self {
+            Part::Program(_) => FourCc::DXIL,
+            Part::Features(_) => FourCc::SFI0,
+            Part::Hash(_) => FourCc::HASH,
+            Part::Psv(_) => FourCc::PSV0,
+            Part::Signature(_) => FourCc::ISG1,
+            Part::RootSignature(_) => FourCc::RTS0,
+            Part::Rdat(_) => FourCc::RDAT,
+            Part::Version(_) => FourCc::VERS,
+            Part::DebugName(_) => FourCc::ILDN,
+            Part::SourceInfo(_) => FourCc::SRCI,
+            Part::PdbInfo(_) => FourCc::PDBI,
+            Part::Private(_) | Part::Unknown(_) => FourCc::PRIV,
+        }
+    }
+}
+
 /// A length as a `u32` field, or the error that names the field.
 pub(crate) fn fit_u32(
     part: FourCc,

@@ -2,5 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod digest;
+mod edit;
+mod field_cases;
 mod fixtures;
 mod hostile;
+mod pack;
