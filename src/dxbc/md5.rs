@@ -22,9 +22,16 @@ impl State {
     /// Takes in one block of 64 bytes.
     #[inline]
     pub(crate) fn block(&mut self, block: &[u8; 64]) {
-        let mut m = [0u32; 16];
-        for (w, c) in m.iter_mut().zip(block.chunks_exact(4)) {
-            *w = u32::from_le_bytes([c[0], c[1], c[2], c[3]]);
+        // Reading each word where it is used lets it be an operand from memory.
+        macro_rules! m {
+            ($k:literal) => {
+                u32::from_le_bytes([
+                    block[4 * $k],
+                    block[4 * $k + 1],
+                    block[4 * $k + 2],
+                    block[4 * $k + 3],
+                ])
+            };
         }
         let [mut a, mut b, mut c, mut d] = self.0;
 
@@ -32,14 +39,14 @@ impl State {
         // lets `c & !d` be added before `b`, the value the step waits for, is known.
         macro_rules! f {
             ($a:ident, $b:ident, $c:ident, $d:ident, $k:literal, $s:literal, $t:literal) => {
-                $a = $a.wrapping_add(m[$k]).wrapping_add($t);
+                $a = $a.wrapping_add(m!($k)).wrapping_add($t);
                 $a = $a.wrapping_add(($c ^ $d) & $b ^ $d);
                 $a = $a.rotate_left($s).wrapping_add($b);
             };
         }
         macro_rules! g {
             ($a:ident, $b:ident, $c:ident, $d:ident, $k:literal, $s:literal, $t:literal) => {
-                $a = $a.wrapping_add(m[$k]).wrapping_add($t);
+                $a = $a.wrapping_add(m!($k)).wrapping_add($t);
                 $a = $a.wrapping_add($c & !$d);
                 $a = $a.wrapping_add($b & $d);
                 $a = $a.rotate_left($s).wrapping_add($b);
@@ -47,14 +54,14 @@ impl State {
         }
         macro_rules! h {
             ($a:ident, $b:ident, $c:ident, $d:ident, $k:literal, $s:literal, $t:literal) => {
-                $a = $a.wrapping_add(m[$k]).wrapping_add($t);
+                $a = $a.wrapping_add(m!($k)).wrapping_add($t);
                 $a = $a.wrapping_add(($c ^ $d) ^ $b);
                 $a = $a.rotate_left($s).wrapping_add($b);
             };
         }
         macro_rules! i {
             ($a:ident, $b:ident, $c:ident, $d:ident, $k:literal, $s:literal, $t:literal) => {
-                $a = $a.wrapping_add(m[$k]).wrapping_add($t);
+                $a = $a.wrapping_add(m!($k)).wrapping_add($t);
                 $a = $a.wrapping_add($c ^ ($b | !$d));
                 $a = $a.rotate_left($s).wrapping_add($b);
             };

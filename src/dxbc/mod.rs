@@ -56,3 +56,22 @@ pub use pack::{
 };
 pub use read::{Container, Deviation, DeviationKind, Mode, RawPart};
 pub use write::ContainerWriter;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn send_sync<T: Send + Sync>() {}
+
+    #[test]
+    fn everything_crosses_threads() {
+        send_sync::<Container>();
+        send_sync::<Object>();
+        send_sync::<ContainerWriter>();
+        send_sync::<ComputePackager>();
+        send_sync::<part::Part>();
+        send_sync::<ReadError>();
+        send_sync::<WriteError>();
+        send_sync::<PackError>();
+    }
+}

@@ -3,16 +3,17 @@
 //! The rules, in the order of the code:
 //! - every part of a known kind decodes, and no known kind is there twice; `PRIV` is last
 //! - `SFI0`, `HASH`, `PSV0` end where their fields do
+//! - `RDAT` refers to strings and arrays that are there
 //! - programs state the part's size, hold bitcode, and have the same version as the main one
 //! - a library has `RDAT` and none of `PSV0`, `ISG1`, `OSG1`, `PSG1`, `RTS0`; anything else has `SFI0`,
 //!   `ISG1`, `OSG1`, `PSV0` and none of `RDAT`, `VERS`
 //! - `HASH` without flags is the MD5 of the bitcode
-//! - `PSV0` has the program's stage; workgroup sizes where the stage has them and only there; names and
+//! - `PSV0` has the program's stage; registers that do not end before they begin; workgroup sizes where the stage has them and only there; names and
 //!   index runs inside their tables; as many rows as the signatures have elements
 //! - `RTS0` covers every resource of `PSV0`, for the shader's stage
 //!
 //! Containers without a `DXIL` or `ILDB` part (shader models 4 and 5, root signatures) have only the first
-//! two. The bitcode itself is not read: whether it agrees with the parts is DXC's validator's to say.
+//! three. The bitcode itself is not read: whether it agrees with the parts is DXC's validator's to say.
 #![forbid(unsafe_code)]
 
 mod coverage;
@@ -79,6 +80,14 @@ pub enum InconsistencyKind {
         /// The MD5.
         expected: Digest,
     },
+    /// Registers that end before they begin.
+    #[error("is {lower}, above the upper bound {upper}")]
+    EmptyRange {
+        /// The first.
+        lower: u32,
+        /// The last.
+        upper: u32,
+    },
     /// A resource record that says something else than the interface.
     #[error("{index} is not what {source_of} says")]
     Resource {
@@ -128,6 +137,7 @@ pub(crate) fn check(parts: &[RawPart]) -> Vec<Inconsistency> {
     };
     c.decode(parts);
     c.sizes();
+    c.rdat();
     let program = [FourCc::DXIL, FourCc::ILDB]
         .into_iter()
         .find_map(|k| c.program(k));
@@ -352,26 +362,49 @@ impl<'a> Checker<'a> {
     }
 
     fn references(&mut self, raw: &RawPart, psv: &Psv) {
+        for (i, r) in psv.resources.iter().enumerate() {
+            if r.lower_bound > r.upper_bound {
+                let at = psv.resource_offset(i as u64) + 8;
+                let kind = InconsistencyKind::EmptyRange {
+                    lower: r.lower_bound,
+                    upper: r.upper_bound,
+                };
+                self.fault(raw, at, "LowerBound", kind);
+            }
+        }
+        let limit = psv.string_table.len() as u64;
+        let table = psv.string_table_offset();
         if psv.string_table.last().is_some_and(|&b| b != 0) {
             let kind = InconsistencyKind::Unreadable(ReadErrorKind::UnterminatedString);
-            self.fault(raw, 0, "StringTable", kind);
+            self.fault(raw, table + limit - 1, "StringTable", kind);
         }
-        let names = psv.elements().map(|e| (e.semantic_name, "SemanticName"));
+        let elements = psv.elements().enumerate().map(|(i, e)| {
+            let at = psv.element_offset(i as u64);
+            (e.semantic_name, at, "SemanticName")
+        });
         let entry = psv.info.entry_function_name;
-        let entry = entry.map(|o| (o, "EntryFunctionName"));
-        for (offset, field) in names.chain(entry) {
+        let entry = entry.map(|o| (o, 4 + 48, "EntryFunctionName"));
+        for (offset, at, field) in elements.chain(entry) {
             // The table's last byte is checked above: an offset inside it ends inside it.
-            let limit = psv.string_table.len() as u64;
             if u64::from(offset) >= limit {
                 let end = offset.into();
                 let kind = ReadErrorKind::OutOfBounds { end, limit };
-                self.fault(raw, 0, field, InconsistencyKind::Unreadable(kind));
+                self.fault(raw, at, field, InconsistencyKind::Unreadable(kind));
             }
         }
-        for e in psv.elements() {
+        for (i, e) in psv.elements().enumerate() {
             if let Err(e) = psv.element_indexes(e) {
+                let at = psv.element_offset(i as u64) + 4;
                 let kind = InconsistencyKind::Unreadable(e.kind());
-                self.fault(raw, e.offset(), e.field(), kind);
+                self.fault(raw, at, "SemanticIndexes", kind);
+            }
+        }
+    }
+
+    fn rdat(&mut self) {
+        if let Some((raw, Part::Rdat(rdat))) = self.find(FourCc::RDAT) {
+            for (field, kind) in rdat.bad_references() {
+                self.fault(&raw, 0, field, InconsistencyKind::Unreadable(kind));
             }
         }
     }

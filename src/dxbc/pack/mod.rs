@@ -356,7 +356,7 @@ impl<'a> ComputePackager<'a> {
             };
             differs(
                 FourCc::PSV0,
-                at + 4 + psv_info_len(&psv),
+                at + psv.resource_offset(0) - 8,
                 field,
                 pair.0,
                 pair.1,
@@ -376,9 +376,7 @@ impl<'a> ComputePackager<'a> {
                         want.extension,
                     )
                 {
-                    let at = at + 4 + psv_info_len(&psv) + 8;
-                    let stride = if r.extension.is_some() { 24 } else { 16 } + r.extra.len() as u64;
-                    let at = at + stride * i as u64;
+                    let at = at + psv.resource_offset(i as u64);
                     faults.push(Inconsistency {
                         part: FourCc::PSV0,
                         offset: at,
@@ -423,10 +421,6 @@ impl<'a> ComputePackager<'a> {
             }
         })
     }
-}
-
-fn psv_info_len(psv: &Psv) -> u64 {
-    u64::from(psv.version().info_size()) + psv.info.extra.len() as u64
 }
 
 /// The hash of the program; one that covers source information, which is no longer there, is kept.

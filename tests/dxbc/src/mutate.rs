@@ -13,7 +13,7 @@ impl Rng {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -22,7 +22,7 @@ impl Rng {
 
     /// A number below `n` (0 if `n` is 0).
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % (n.max(1) as u64)) as usize
+        (self.next_u64() % (n.max(1) as u64)) as usize
     }
 }
 
@@ -51,14 +51,14 @@ pub const EDGES: [u32; 16] = [
 pub fn mutate(data: &mut Vec<u8>, rng: &mut Rng) {
     for _ in 0..=rng.below(4) {
         if data.is_empty() {
-            data.push(rng.next() as u8);
+            data.push(rng.next_u64() as u8);
             continue;
         }
         let at = rng.below(data.len());
         let word_at = if rng.below(4) == 0 { at } else { at & !3 };
         match rng.below(8) {
             0 => data[at] ^= 1 << rng.below(8),
-            1 => data[at] = rng.next() as u8,
+            1 => data[at] = rng.next_u64() as u8,
             2 | 3 => {
                 let w = EDGES[rng.below(EDGES.len())];
                 put(data, word_at, w);
@@ -74,7 +74,7 @@ pub fn mutate(data: &mut Vec<u8>, rng: &mut Rng) {
             }
             6 => {
                 let n = 1 + rng.below(16);
-                let fill = rng.next() as u8;
+                let fill = rng.next_u64() as u8;
                 data.splice(at..at, std::iter::repeat_n(fill, n));
             }
             _ => {

@@ -196,11 +196,13 @@ impl<'a> Psv<'a> {
     /// A string of the table.
     ///
     /// # Errors
-    /// An offset outside the table, or no NUL before the table's end.
+    /// An offset outside the table, or no NUL before the table's end. The error's offset is that of the
+    /// table, or of the string in it.
     pub fn string(&self, offset: u32) -> Result<&[u8], ReadError> {
-        let at = self.string_table_offset().saturating_add(offset.into());
+        let table = self.string_table_offset();
         let limit = len(&self.string_table);
         if u64::from(offset) >= limit {
+            let at = table;
             let kind = K::OutOfBounds {
                 end: offset.into(),
                 limit,
@@ -208,6 +210,7 @@ impl<'a> Psv<'a> {
             return Err(ReadError::new(kind, at, Some(FourCc::PSV0), "StringTable"));
         }
         c_str(&self.string_table, offset.into()).ok_or_else(|| {
+            let at = table + u64::from(offset);
             ReadError::new(K::UnterminatedString, at, Some(FourCc::PSV0), "StringTable")
         })
     }
@@ -234,7 +237,7 @@ impl<'a> Psv<'a> {
     /// An element's semantic indices, one a row.
     ///
     /// # Errors
-    /// A run that leaves the table.
+    /// A run that leaves the table, whose offset the error has.
     pub fn element_indexes(&self, element: &PsvElement) -> Result<&[u32], ReadError> {
         let start = u64::from(element.semantic_indexes);
         let end = start + u64::from(element.rows);
@@ -247,7 +250,7 @@ impl<'a> Psv<'a> {
                 let table = self.string_table_offset() + len(&self.string_table) + 4;
                 ReadError::new(
                     K::OutOfBounds { end, limit },
-                    table.saturating_add(start.saturating_mul(4)),
+                    table,
                     Some(FourCc::PSV0),
                     "SemanticIndexTable",
                 )
@@ -262,8 +265,21 @@ impl<'a> Psv<'a> {
             .chain(&self.patch_constants)
     }
 
+    /// Where the n-th element of [`elements`](Self::elements) begins in the part.
+    pub(crate) fn element_offset(&self, n: u64) -> u64 {
+        let stride = 16 + self.elements().next().map_or(0, |e| len(&e.extra));
+        let indexes = 4 + 4 * self.semantic_indexes.len() as u64;
+        self.string_table_offset() + len(&self.string_table) + indexes + 4 + n * stride
+    }
+
+    /// Where the n-th resource begins in the part.
+    pub(crate) fn resource_offset(&self, n: u64) -> u64 {
+        let stride = self.resources.first().map_or(0, PsvResource::stride);
+        4 + self.info.size() + 8 + n * stride
+    }
+
     /// Where the string table's bytes begin in the part.
-    fn string_table_offset(&self) -> u64 {
+    pub(crate) fn string_table_offset(&self) -> u64 {
         let resources = match self.resources.first() {
             Some(r) => 4 + self.resources.len() as u64 * r.stride(),
             None => 0,

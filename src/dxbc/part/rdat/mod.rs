@@ -271,6 +271,62 @@ impl<'a> Rdat<'a> {
         })
     }
 
+    /// References of the resource, function and subobject tables that lead nowhere. One look each, however
+    /// long the strings and arrays are.
+    pub(crate) fn bad_references(&self) -> Vec<(&'static str, K)> {
+        let strings = self.parts.iter().find_map(|p| match &p.body {
+            RdatBody::Strings(b) => Some(&**b),
+            _ => None,
+        });
+        let strings = strings.unwrap_or_default();
+        let last_nul = strings.iter().rposition(|&b| b == 0).map(|p| p as u64);
+        let mut bad = Vec::new();
+        let mut string = |r: RdatString, field| {
+            let (end, limit) = (u64::from(r.0), len(strings));
+            if r.0 != NULL && end >= limit {
+                bad.push((field, K::OutOfBounds { end, limit }));
+            } else if r.0 != NULL && last_nul.is_none_or(|last| end > last) {
+                bad.push((field, K::UnterminatedString));
+            }
+        };
+        let mut arrays = Vec::new();
+        for part in &self.parts {
+            match &part.body {
+                RdatBody::Resources(t) => {
+                    for r in &t.records {
+                        string(r.value.name, "RuntimeDataResourceInfo::Name");
+                    }
+                }
+                RdatBody::Functions(t) => {
+                    for f in t.records.iter().map(|r| &r.value) {
+                        string(f.name, "RuntimeDataFunctionInfo::Name");
+                        string(f.unmangled_name, "RuntimeDataFunctionInfo::UnmangledName");
+                        arrays.push((f.resources, "RuntimeDataFunctionInfo::Resources"));
+                        let calls = f.function_dependencies;
+                        arrays.push((calls, "RuntimeDataFunctionInfo::FunctionDependencies"));
+                    }
+                }
+                RdatBody::Subobjects(t) => {
+                    for s in &t.records {
+                        string(s.value.name, "RuntimeDataSubobjectInfo::Name");
+                    }
+                }
+                RdatBody::Strings(_)
+                | RdatBody::Indexes(_)
+                | RdatBody::RawBytes(_)
+                | RdatBody::Pairs(_)
+                | RdatBody::NodeInfos(_)
+                | RdatBody::Opaque(_) => {}
+            }
+        }
+        for (r, field) in arrays {
+            if let Err(e) = self.array(r) {
+                bad.push((field, e.kind()));
+            }
+        }
+        bad
+    }
+
     /// Bytes of the raw-bytes part.
     ///
     /// # Errors

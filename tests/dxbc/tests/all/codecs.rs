@@ -419,7 +419,8 @@ proptest! {
         let mut want: Vec<_> = descs.iter()
             .map(|d| (d.name.as_bytes().to_vec(), d.element.semantic_index))
             .collect();
-        (found.sort(), want.sort());
+        found.sort();
+        want.sort();
         prop_assert_eq!(found, want);
         if shared {
             prop_assert_eq!(s.names.len() % 4, 0);

@@ -54,7 +54,7 @@ fn places(f: &File) -> Vec<usize> {
     let mut list: Vec<_> = (0..32 + 4 * c.part_count() as usize).collect();
     for p in c.parts() {
         let at = p.offset as usize;
-        list.extend(at..at + 8 + p.data.len().min(160));
+        list.extend(at..at + 8 + p.data.len().min(100));
     }
     list
 }
@@ -65,7 +65,7 @@ fn single_bytes_of_a_few() {
         let mut data = f.bytes.clone();
         for at in places(&f) {
             let old = data[at];
-            for new in [0, 1, 0x7f, 0x80, 0xff, old ^ 1] {
+            for new in [0x80, 0xff, old ^ 1] {
                 data[at] = new;
                 both(&data);
             }
@@ -82,7 +82,7 @@ fn single_words_of_a_few() {
             let Ok(old) = <[u8; 4]>::try_from(&data[at..at + 4]) else {
                 continue;
             };
-            for new in EDGES {
+            for new in EDGES.into_iter().step_by(2).chain([u32::MAX]) {
                 data[at..at + 4].copy_from_slice(&new.to_le_bytes());
                 both(&data);
             }

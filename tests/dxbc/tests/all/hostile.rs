@@ -219,6 +219,7 @@ fn psv_that_is_read_with_its_flaw() {
     let psv = psv.expect("as stored").expect("there");
     let r = &psv.resources[0];
     assert_eq!((r.lower_bound, r.upper_bound, r.count()), (5, 2, None));
+    assert!(check_kinds(&bytes).contains(&InconsistencyKind::EmptyRange { lower: 5, upper: 2 }));
 
     let bytes = load("v23_elem_name_offset");
     let psv = Container::read(&bytes).expect("reads").psv();
@@ -258,6 +259,10 @@ fn other_parts_that_are_read_with_their_flaw() {
         let f = functions.expect("a function table").records[0].value;
         assert_eq!(rdat.string(f.name).is_err(), string_is_bad, "{file}");
         assert_eq!(rdat.array(f.resources).is_err(), !string_is_bad, "{file}");
+        assert!(matches!(
+            check_kinds(&bytes)[..],
+            [InconsistencyKind::Unreadable(K::OutOfBounds { .. })]
+        ));
     }
 }
 

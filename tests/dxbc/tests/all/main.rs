@@ -9,3 +9,4 @@ mod fixtures;
 mod fuzz_smoke;
 mod hostile;
 mod pack;
+mod structure;
