@@ -10,7 +10,7 @@ pub use interface::{
 
 use super::{
     Container, ContainerWriter, FourCc, Inconsistency, InconsistencyKind, Object, PackError,
-    ReadError, ReadErrorKind, WriteDigest,
+    ReadError, ReadErrorKind, WriteDigest, WriteError,
     bytes::u32_at,
     part::{
         Features, NameLayout, Program, ProgramVersion, Psv, PsvInfo, PsvInfo1, PsvVersion,
@@ -409,7 +409,13 @@ impl<'a> ComputePackager<'a> {
     ) -> Result<Option<Cow<'a, [u8]>>, PackError> {
         Ok(match self.root_signature {
             PackRootSignature::Omit => None,
-            PackRootSignature::Given(bytes) => Some(bytes.into()),
+            PackRootSignature::Given(bytes) => {
+                if !bytes.len().is_multiple_of(4) {
+                    let (part, size) = (FourCc::RTS0, bytes.len() as u64);
+                    return Err(WriteError::Unaligned { part, size }.into());
+                }
+                Some(bytes.into())
+            }
             PackRootSignature::Keep => match container {
                 Some(c) => c.part(FourCc::RTS0)?.map(|p| p.data.into()),
                 None => None,

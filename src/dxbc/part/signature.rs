@@ -150,32 +150,49 @@ impl<'a> Signature<'a> {
             return Err(c.error(K::OutOfBounds { end, limit }, 0, "ParamCount"));
         }
         let gap = c.take(gap, "gap")?;
-        // A name ends in the part if it begins no later than the last NUL does: one look each,
-        // however long the names are.
-        let last_nul = data.iter().rposition(|&b| b == 0).map_or(0, |p| p as u64);
         let mut elements = Vec::new();
         for _ in 0..count {
-            let at = c.pos() + 4;
-            let element = SignatureElement::read(&mut c)?;
-            let name = u64::from(element.semantic_name);
-            let fault = if name >= limit {
-                Some(K::OutOfBounds { end: name, limit })
-            } else if name < HEADER || (offset..end).contains(&name) {
-                Some(K::BadValue { value: name })
-            } else if name > last_nul {
-                Some(K::UnterminatedString)
-            } else {
-                None
-            };
-            if let Some(kind) = fault {
-                return Err(c.error(kind, at, "SemanticName"));
-            }
-            elements.push(element);
+            elements.push(SignatureElement::read(&mut c)?);
         }
-        Ok(Self {
+        let signature = Self {
             gap: gap.into(),
             elements,
             names: c.rest().into(),
+        };
+        match signature.bad_name() {
+            None => Ok(signature),
+            Some((at, kind)) => Err(c.error(kind, at, "SemanticName")),
+        }
+    }
+
+    /// The first name that is not there: where its offset stands, and what is wrong with it. A name ends
+    /// in its region if it begins no later than the last NUL there does: one look each, however
+    /// long the names are.
+    fn bad_name(&self) -> Option<(u64, K)> {
+        let last_nul = |b: &[u8]| b.iter().rposition(|&b| b == 0).map(|p| p as u64);
+        let elements_at = HEADER + len(&self.gap);
+        let names_at = elements_at + ELEMENT * self.elements.len() as u64;
+        let limit = names_at + len(&self.names);
+        let gap_end = last_nul(&self.gap).map(|p| p + HEADER);
+        let names_end = last_nul(&self.names).map(|p| p + names_at);
+        let fault = |name: u64| {
+            if name >= limit {
+                Some(K::OutOfBounds { end: name, limit })
+            } else if name < HEADER || (elements_at..names_at).contains(&name) {
+                Some(K::BadValue { value: name })
+            } else {
+                let end = if name < elements_at {
+                    gap_end
+                } else {
+                    names_end
+                };
+                end.is_none_or(|end| name > end)
+                    .then_some(K::UnterminatedString)
+            }
+        };
+        self.elements.iter().enumerate().find_map(|(i, e)| {
+            let at = elements_at + ELEMENT * i as u64 + 4;
+            fault(e.semantic_name.into()).map(|kind| (at, kind))
         })
     }
 
@@ -187,11 +204,8 @@ impl<'a> Signature<'a> {
         let part = FourCc::ISG1;
         let count = self.elements.len() as u64;
         let offset = HEADER + len(&self.gap);
-        for (i, e) in self.elements.iter().enumerate() {
-            if self.name(e).is_none() {
-                let at = offset + ELEMENT * i as u64 + 4;
-                expect(part, at, "SemanticName", 1, 0)?;
-            }
+        if let Some((at, _)) = self.bad_name() {
+            expect(part, at, "SemanticName", 1, 0)?;
         }
         let count = fit_u32(part, 0, "ParamCount", count)?;
         let offset = fit_u32(part, 4, "ParamOffset", offset)?;
@@ -210,14 +224,10 @@ impl<'a> Signature<'a> {
         let offset = u64::from(element.semantic_name);
         let elements_at = HEADER + len(&self.gap);
         let names_at = elements_at + ELEMENT * self.elements.len() as u64;
-        if let Some(offset) = offset.checked_sub(names_at) {
-            return c_str(&self.names, offset);
+        match offset.checked_sub(names_at) {
+            Some(offset) => c_str(&self.names, offset),
+            None => c_str(&self.gap, offset.checked_sub(HEADER)?),
         }
-        // A name may begin in the gap; where it runs into the elements it is cut short.
-        let in_gap = offset.checked_sub(HEADER)?;
-        let gap = self.gap.get(usize::try_from(in_gap).ok()?..)?;
-        let end = gap.iter().position(|&b| b == 0).unwrap_or(gap.len());
-        if gap.is_empty() { None } else { gap.get(..end) }
     }
 }
 

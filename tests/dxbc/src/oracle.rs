@@ -4,6 +4,7 @@
 //! `KERNITE_ORACLES` (the PyPI package `compushady-lrtu` has it). It is called through Python's `ctypes`.
 #![forbid(unsafe_code)]
 
+use kernite::dxbc::FourCc;
 use std::{
     env, fs,
     io::{self, Read, Write},
@@ -32,6 +33,8 @@ pub struct Verdict {
 /// Flags of `IDxcValidator::Validate`.
 const IN_PLACE: u32 = 1;
 const ROOT_SIGNATURE_ONLY: u32 = 2;
+/// Not one of them: `dxc.py` edits instead.
+const BUILD: u32 = 0x100;
 
 impl Dxc {
     /// Starts DXC, or prints a skip.
@@ -99,6 +102,44 @@ impl Dxc {
         self.ask(container, ROOT_SIGNATURE_ONLY)
     }
 
+    /// Edits a container with `IDxcContainerBuilder`; gives the status and the new container.
+    ///
+    /// # Panics
+    /// If DXC dies.
+    pub fn build(
+        &mut self,
+        container: &[u8],
+        remove: &[FourCc],
+        add: &[(FourCc, &[u8])],
+    ) -> (u32, Vec<u8>) {
+        let word = |n: usize| u32::try_from(n).expect("small").to_le_bytes();
+        let mut request = Vec::new();
+        request.extend(word(container.len()));
+        request.extend(BUILD.to_le_bytes());
+        request.extend(container);
+        request.extend(word(remove.len()));
+        remove.iter().for_each(|k| request.extend(k.0));
+        request.extend(word(add.len()));
+        for (kind, data) in add {
+            request.extend(kind.0);
+            request.extend(word(data.len()));
+            request.extend(*data);
+        }
+        let answer = (|| {
+            self.input.write_all(&request)?;
+            self.input.flush()?;
+            self.answer()
+        })();
+        answer.expect("DXC answers")
+    }
+
+    fn answer(&mut self) -> io::Result<(u32, Vec<u8>)> {
+        let (status, length) = read_pair(&mut self.output)?;
+        let mut bytes = vec![0; length as usize];
+        self.output.read_exact(&mut bytes)?;
+        Ok((status, bytes))
+    }
+
     fn ask(&mut self, container: &[u8], flags: u32) -> Verdict {
         self.try_ask(container, flags).expect("DXC answers")
     }
@@ -109,9 +150,7 @@ impl Dxc {
         self.input.write_all(&flags.to_le_bytes())?;
         self.input.write_all(container)?;
         self.input.flush()?;
-        let (status, length) = read_pair(&mut self.output)?;
-        let mut text = vec![0; length as usize];
-        self.output.read_exact(&mut text)?;
+        let (status, text) = self.answer()?;
         let text = String::from_utf8_lossy(&text).into_owned();
         Ok(Verdict { status, text })
     }

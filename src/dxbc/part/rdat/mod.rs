@@ -133,8 +133,7 @@ impl<'a> Rdat<'a> {
     ///
     /// # Errors
     /// A version below 0x10; a part or table that ends past its bytes; a record stride below the
-    /// first version's; or parts that share bytes so often that together they are more than four times
-    /// the whole.
+    /// first version's; or parts that share bytes so that together they are more than the whole.
     pub fn read(data: &'a [u8]) -> Result<Self, ReadError> {
         let mut c = Cursor::new(FourCc::RDAT, data);
         let version = c.u32("Version")?;
@@ -160,8 +159,8 @@ impl<'a> Rdat<'a> {
                 return Err(c.error(K::OutOfBounds { end, limit }, offset + 4, "Size"));
             };
             described = described.saturating_add(HEADER + u64::from(size));
-            if described > limit.saturating_mul(4) {
-                let (size, limit) = (described, limit.saturating_mul(4));
+            if described > limit {
+                let size = described;
                 return Err(c.error(K::TooLarge { size, limit }, at, "PartOffset"));
             }
             let kind = RdatKind(kind);

@@ -3,7 +3,10 @@
 
 use kernite::dxbc::{
     Container, ContainerWriter, DigestKind, FourCc, Object, Strip, WriteDigest, WriteError,
-    part::{DebugName, FeatureFlags, Features, Part},
+    part::{
+        DebugName, FeatureFlags, Features, Part, RootDescriptor, RootParameter, RootPayload,
+        RootSignatureVersion, ShaderVisibility,
+    },
 };
 use kernite_dxbc_tests::{files, oracle::Dxc};
 
@@ -131,6 +134,99 @@ fn dxc_validates_stripped_containers() {
         o.strip(Strip::RUNTIME);
         let verdict = dxc.validate(&o.write().expect("consistent"));
         assert_eq!(verdict.status, 0, "{}: {}", f.name, verdict.text);
+    }
+}
+
+/// The same edits by `IDxcContainerBuilder` give the same bytes.
+#[test]
+fn edits_are_those_of_dxcs_builder() {
+    let Some(mut dxc) = Dxc::start("edit::edits_are_those_of_dxcs_builder") else {
+        return;
+    };
+    let mut name = Vec::new();
+    DebugName::new("abc.pdb")
+        .expect("a name")
+        .write(&mut name)
+        .expect("writes");
+    let private = b"12345".as_slice();
+    let mut seen = 0;
+    for f in files::fixtures() {
+        // This builder does not sign: unsigned in, unsigned out.
+        if !f.name.ends_with(".dxil") || kind_of(&f.bytes) != DigestKind::Unsigned {
+            continue;
+        }
+        type Edit<'a> = (&'a [FourCc], &'a [(FourCc, &'a [u8])]);
+        let edits: [Edit; 4] = [
+            (&[], &[]),
+            (&[FourCc::STAT], &[]),
+            (&[], &[(FourCc::PRIV, private), (FourCc::ILDN, &name)]),
+            (
+                &[FourCc::STAT],
+                &[(FourCc::PRIV, private), (FourCc::ILDN, &name)],
+            ),
+        ];
+        for (remove, add) in edits {
+            let (status, theirs) = dxc.build(&f.bytes, remove, add);
+            let mut o = Object::read(&f.bytes).expect("reads");
+            let ours = (|| {
+                for kind in remove {
+                    o.remove(*kind)?;
+                }
+                for (kind, data) in add {
+                    o.add(*kind, *data)?;
+                }
+                o.write()
+            })();
+            assert_eq!(ours.is_ok(), status == 0, "{}: {ours:?} {status:x}", f.name);
+            if let Ok(ours) = ours {
+                assert_eq!(ours, theirs, "{}", f.name);
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 200, "{seen}");
+}
+
+#[test]
+fn dxc_takes_the_root_signatures_we_write() {
+    let Some(mut dxc) = Dxc::start("edit::dxc_takes_the_root_signatures_we_write") else {
+        return;
+    };
+    let bytes = files::read("fixtures/rootsig_1_0.dxil");
+    let c = Container::read(&bytes).expect("reads");
+    let mut root = c.root_signature().expect("reads").expect("there");
+    for version in [RootSignatureVersion::V1_0, RootSignatureVersion::V1_1] {
+        root.version = version;
+        // Another layout than what was read: one parameter more, one sampler more.
+        let mut more = root.clone();
+        more.parameters.push(RootParameter {
+            visibility: ShaderVisibility::ALL,
+            payload: RootPayload::Srv(RootDescriptor {
+                register: 40,
+                space: 9,
+                flags: 0,
+            }),
+        });
+        let mut sampler = more.static_samplers[0];
+        sampler.register = 77;
+        more.static_samplers.push(sampler);
+        for root in [&root, &more] {
+            let mut o = Object::read(&bytes).expect("reads");
+            o.set_part(FourCc::RTS0, &Part::RootSignature(root.clone()))
+                .expect("encodes");
+            let verdict = dxc.validate_root_signature(&o.write().expect("writes"));
+            assert_eq!(verdict.status, 0, "{}", verdict.text);
+        }
+        // And it refuses a wrong one.
+        more.static_samplers[0].register = 77;
+        let mut o = Object::read(&bytes).expect("reads");
+        o.set_part(FourCc::RTS0, &Part::RootSignature(more))
+            .expect("encodes");
+        assert_ne!(
+            dxc.validate_root_signature(&o.write().expect("writes"))
+                .status,
+            0
+        );
     }
 }
 

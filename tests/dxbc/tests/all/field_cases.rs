@@ -156,6 +156,9 @@ fn long_shared_names_are_linear() {
     // With a look for the NUL each, this would be 20 gigabytes of looking.
     let Part::Signature(s) = part else { panic!() };
     assert_eq!(s.elements.len(), n as usize);
+    let mut out = Vec::new();
+    s.write(&mut out).expect("writes");
+    assert_eq!(out, p);
 }
 
 /// Structures that many others point at are described once each, up to a bound.

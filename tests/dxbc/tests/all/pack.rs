@@ -4,7 +4,7 @@
 use kernite::dxbc::{
     ComputeInterface, ComputePackager, Container, DigestKind, FourCc, InconsistencyKind,
     InterfaceRule, PackError, PackRootSignature, PushConstantHome, ReadErrorKind, ResourceBinding,
-    WriteDigest,
+    WriteDigest, WriteError,
     part::{PsvVersion, RootSignatureVersion, ShaderHash},
 };
 use kernite_dxbc_tests::{files, files::File, kernels, oracle::Dxc};
@@ -63,6 +63,66 @@ fn repacked_from_containers_equals_dxc() {
         seen += 1;
     }
     assert!(seen >= 120, "{seen}");
+}
+
+/// With the reflection part kept, the whole container is the one that Microsoft's validator signed.
+#[test]
+fn repacked_signed_containers_are_the_same_bytes() {
+    let mut seen = 0;
+    for f in files::compute_fixtures() {
+        let c = Container::read(&f.bytes).expect("reads");
+        let debug = [FourCc::ILDB, FourCc::ILDN];
+        let extra = c.parts().any(|p| debug.contains(&p.kind));
+        if c.digest_kind() != DigestKind::Retail || extra {
+            continue;
+        }
+        let k = kernels::of_container(&c);
+        let packer = ComputePackager::new(&k).program(&f.bytes);
+        let bytes = packer.keep_reflection(true).pack().expect("packs");
+        assert_eq!(bytes, f.bytes, "{}", f.name);
+        seen += 1;
+    }
+    assert!(seen >= 50, "{seen}");
+}
+
+#[test]
+fn a_given_root_signature_has_to_fit() {
+    let k = kernels::by_hand("saxpy.cs_6_0.dxil").expect("known");
+    let bytes = files::read("fixtures/signed/saxpy.cs_6_0.dxil");
+    let pack = |root| {
+        let p = ComputePackager::new(&k).program(&bytes);
+        p.root_signature(PackRootSignature::Given(root)).pack()
+    };
+    let c = Container::read(&bytes).expect("reads");
+    let right = c.part(FourCc::RTS0).expect("one").expect("there").data;
+    assert!(pack(right).is_ok());
+    let odd = [right, &[0]].concat();
+    assert!(matches!(
+        pack(&odd),
+        Err(PackError::Write(WriteError::Unaligned { .. }))
+    ));
+    assert!(matches!(
+        pack(&right[..20]),
+        Err(PackError::Inconsistent(_))
+    ));
+    // Another shader's: u0 and b0 are not covered.
+    let mut other = right.to_vec();
+    let at = other.len() - 12;
+    other[at] = 9;
+    let Err(PackError::Inconsistent(list)) = pack(&other) else {
+        panic!("u0 is not covered")
+    };
+    assert!(matches!(
+        list[..],
+        [kernite::dxbc::Inconsistency {
+            kind: InconsistencyKind::NotCovered {
+                letter: 'u',
+                register: 0,
+                space: 0
+            },
+            ..
+        }]
+    ));
 }
 
 #[test]
