@@ -275,7 +275,8 @@ pub fn run(mut args: Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A container states resources of kinds that no option here names: say so before the packager refuses.
+/// A container states resources of kinds that no option here names: say so before the packager
+/// refuses.
 fn hint(file: &str, bytes: &[u8], k: &ComputeInterface) {
     let Ok(c) = Container::read_lenient(bytes) else {
         return;

@@ -1,9 +1,10 @@
 //! DXBC containers: reading, writing, digests, and wrapping precompiled DXIL.
 //!
-//! Direct3D takes its shaders in DXBC containers: a header with a digest, a directory, and parts. This module
-//! reads any of them ([`Container`], [`part`]), edits them ([`Object`]), writes them ([`ContainerWriter`]),
-//! checks and computes the digest without which a runtime refuses them ([`Digest`]), and packs bitcode that DXC
-//! made into a complete compute container ([`ComputePackager`]). It does not make DXIL itself.
+//! Direct3D takes its shaders in DXBC containers: a header with a digest, a directory, and parts.
+//! This module reads any of them ([`Container`], [`part`]), edits them ([`Object`]), writes them
+//! ([`ContainerWriter`]), checks and computes the digest without which a runtime refuses them
+//! ([`Digest`]), and packs bitcode that DXC made into a complete compute container
+//! ([`ComputePackager`]). It does not make DXIL itself.
 //!
 //! ```
 //! use kernite::dxbc::{Container, DigestKind, FourCc, Object, Strip, WriteDigest};
@@ -23,9 +24,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Hostile bytes give an error with offset, part and field. Nothing here panics on any input, nothing allocates by a
-//! number that was not checked against the input's size, and time grows with that size (times its logarithm, for
-//! directories out of order). Offsets and sums are 64 bits wide.
+//! Hostile bytes give an error with offset, part and field. Nothing here panics on any input,
+//! nothing allocates by a number that was not checked against the input's size, and time grows
+//! with that size (times its logarithm, for directories out of order). Offsets and sums are 64
+//! bits wide.
 //!
 //! The layouts follow DXC's headers (`include/dxc/DxilContainer/`); the digest follows DXC's
 //! `lib/DxilHash/DxilHash.cpp` and hlsl-specs INF-0004.

@@ -13,9 +13,9 @@ use std::borrow::Cow;
 /// A container as a list of parts, to add to, replace in, remove from and write again.
 ///
 /// Written without an edit, it gives the bytes read, whatever their digest, gaps or order of
-/// directory. After an edit the parts are laid out as DXC lays them out, and the digest follows its kind: what was
-/// signed is signed anew, and a digest that did not match becomes zero, as DXC's
-/// `IDxcContainerBuilder` does it.
+/// directory. After an edit the parts are laid out as DXC lays them out, and the digest follows
+/// its kind: what was signed is signed anew, and a digest that did not match becomes zero, as
+/// DXC's `IDxcContainerBuilder` does it.
 ///
 /// ```
 /// use kernite::dxbc::{Container, DigestKind, FourCc, Object, WriteDigest};
@@ -171,9 +171,9 @@ impl<'a> Object<'a> {
     /// Adds a part at the end, or before `PRIV`, which stays last.
     ///
     /// # Errors
-    /// A part of that kind is there; the data is itself a container; its size is no multiple of 4, which
-    /// only `PRIV` may have, unless some other part has such a size too (validators before 1.7 wrote
-    /// them).
+    /// A part of that kind is there; the data is itself a container; its size is no multiple of
+    /// 4, which only `PRIV` may have, unless some other part has such a size too (validators
+    /// before 1.7 wrote them).
     pub fn add(&mut self, part: FourCc, data: impl Into<Cow<'a, [u8]>>) -> Result<(), WriteError> {
         let data = data.into();
         if self.get(part).is_some() {

@@ -80,8 +80,8 @@ impl fmt::Display for Deviation {
 /// A container read in place: nothing is copied, and a container without deviations is
 /// read without allocating.
 ///
-/// Reading checks the container's structure (DXC `IsValidDxilContainer`), not the digest and not what is
-/// in the parts: see [`digest_kind`](Self::digest_kind), [`RawPart::read`] and
+/// Reading checks the container's structure (DXC `IsValidDxilContainer`), not the digest and not
+/// what is in the parts: see [`digest_kind`](Self::digest_kind), [`RawPart::read`] and
 /// [`check`](Self::check).
 ///
 /// ```

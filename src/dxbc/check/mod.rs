@@ -4,16 +4,19 @@
 //! - every part of a known kind decodes, and no known kind is there twice; `PRIV` is last
 //! - `SFI0`, `HASH`, `PSV0` end where their fields do
 //! - `RDAT` refers to strings and arrays that are there
+//! - `PSV0` and `RDAT` come with a program
 //! - programs state the part's size, hold bitcode, and have the same version as the main one
 //! - a library has `RDAT` and none of `PSV0`, `ISG1`, `OSG1`, `PSG1`, `RTS0`; anything else has `SFI0`,
 //!   `ISG1`, `OSG1`, `PSV0` and none of `RDAT`, `VERS`
 //! - `HASH` without flags is the MD5 of the bitcode
-//! - `PSV0` has the program's stage; registers that do not end before they begin; workgroup sizes where the stage has them and only there; names and
-//!   index runs inside their tables; as many rows as the signatures have elements
+//! - `PSV0` has the program's stage; registers that do not end before they begin; workgroup sizes
+//!   where the stage has them and only there; names and index runs inside their tables; as many
+//!   rows as the signatures have elements
 //! - `RTS0` covers every resource of `PSV0`, for the shader's stage
 //!
-//! Containers without a `DXIL` or `ILDB` part (shader models 4 and 5, root signatures) have only the first
-//! three. The bitcode itself is not read: whether it agrees with the parts is DXC's validator's to say.
+//! Containers without a `DXIL` or `ILDB` part (shader models 4 and 5, root signatures) have only
+//! the first four. The bitcode itself is not read: whether it agrees with the parts is DXC's
+//! validator's to say.
 #![forbid(unsafe_code)]
 
 mod coverage;
@@ -149,6 +152,8 @@ pub(crate) fn check(parts: &[RawPart]) -> Vec<Inconsistency> {
             c.hash(&program);
             c.psv(&program);
         }
+    } else {
+        c.no_program(parts);
     }
     c.faults
 }
@@ -269,6 +274,23 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// What describes a program is no use without one. A program that cannot be read was reported.
+    fn no_program(&mut self, parts: &[RawPart]) {
+        let has = |kinds: &[FourCc]| parts.iter().any(|p| kinds.contains(&p.kind));
+        if has(&[FourCc::PSV0, FourCc::RDAT]) && !has(&[FourCc::DXIL, FourCc::ILDB]) {
+            self.missing(FourCc::DXIL);
+        }
+    }
+
+    fn missing(&mut self, part: FourCc) {
+        self.faults.push(Inconsistency {
+            part,
+            offset: 0,
+            field: "PartFourCC",
+            kind: InconsistencyKind::Missing,
+        });
+    }
+
     fn presence(&mut self, parts: &[RawPart], program: &Program) {
         let library = program.version.kind() == ShaderKind::LIBRARY;
         let (required, forbidden): (&[FourCc], &[FourCc]) = if library {
@@ -290,12 +312,7 @@ impl<'a> Checker<'a> {
         };
         for &part in required {
             if !parts.iter().any(|p| p.kind == part) {
-                self.faults.push(Inconsistency {
-                    part,
-                    offset: 0,
-                    field: "PartFourCC",
-                    kind: InconsistencyKind::Missing,
-                });
+                self.missing(part);
             }
         }
         for part in parts.iter().filter(|p| forbidden.contains(&p.kind)) {

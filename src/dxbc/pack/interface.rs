@@ -205,7 +205,8 @@ impl ComputeInterface {
         }
     }
 
-    /// All resources as DXC orders them: constant buffers (push constants first), samplers, SRVs, UAVs.
+    /// All resources as DXC orders them: constant buffers (push constants first), samplers, SRVs,
+    /// UAVs.
     pub(super) fn bindings(&self) -> Vec<ResourceBinding> {
         let push = self
             .push_constants

@@ -36,12 +36,13 @@ pub enum PackRootSignature<'a> {
     Given(&'a [u8]),
 }
 
-/// Packs DXIL bitcode and a kernel's interface into a complete compute container: `SFI0`, `ISG1`, `OSG1`,
-/// `PSV0`, `RTS0` if wanted, `HASH`, `DXIL`, each byte for byte as DXC writes it.
+/// Packs DXIL bitcode and a kernel's interface into a complete compute container: `SFI0`, `ISG1`,
+/// `OSG1`, `PSV0`, `RTS0` if wanted, `HASH`, `DXIL`, each byte for byte as DXC writes it.
 ///
-/// The bitcode is not read. What it says about itself (entry, threads, resources) has to agree with
-/// the interface, or DXC's validator and the runtime refuse the result; where the program comes from a container, that
-/// one's `PSV0` and `SFI0` are compared with the interface before anything is signed.
+/// The bitcode is not read. What it says about itself (entry, threads, resources) has to agree
+/// with the interface, or DXC's validator and the runtime refuse the result; where the program
+/// comes from a container, that one's `PSV0` and `SFI0` are compared with the interface before
+/// anything is signed.
 ///
 /// ```
 /// use kernite::dxbc::{ComputeInterface, ComputePackager, Container, DigestKind, ResourceBinding};
@@ -106,9 +107,9 @@ impl<'a> ComputePackager<'a> {
         self
     }
 
-    /// The validator version that the bitcode names in `dx.valver`: it decides the version of `PSV0`
-    /// and whether there is a `HASH`. By default that of the container given, as far as its
-    /// parts show it, else 1.8.
+    /// The validator version that the bitcode names in `dx.valver`: it decides the version of
+    /// `PSV0` and whether there is a `HASH`. By default that of the container given, as far as
+    /// its parts show it, else 1.8.
     #[must_use]
     pub fn validator(mut self, major: u16, minor: u16) -> Self {
         self.validator = Some((major, minor));

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 pub struct ShaderHash<'a> {
     /// 0, or [`INCLUDES_SOURCE`](Self::INCLUDES_SOURCE). Unknown bits are kept.
     pub flags: u32,
-    /// MD5 of the `DXIL` part's bitcode if `flags` is 0; of the bitcode before debug information was
-    /// taken out with `INCLUDES_SOURCE`.
+    /// MD5 of the `DXIL` part's bitcode if `flags` is 0; of the bitcode before debug information
+    /// was taken out with `INCLUDES_SOURCE`.
     pub digest: Digest,
     /// Bytes after the twenty that are known. DXC's validator wants none.
     pub trailing: Cow<'a, [u8]>,

@@ -280,7 +280,8 @@ kinds! {
 }
 
 impl ShaderKind {
-    /// The profile's prefix: `cs`, `lib` and so on. The kinds of functions inside a library have none.
+    /// The profile's prefix: `cs`, `lib` and so on. The kinds of functions inside a library have
+    /// none.
     #[must_use]
     pub const fn profile(self) -> Option<&'static str> {
         match self {
@@ -305,8 +306,8 @@ impl ShaderKind {
 }
 
 impl ResourceType {
-    /// The class, from which the register's letter follows: `t`, `u`, `b` or `s`. `None` for `Invalid` and
-    /// unknown types.
+    /// The class, from which the register's letter follows: `t`, `u`, `b` or `s`. `None` for
+    /// `Invalid` and unknown types.
     #[must_use]
     pub const fn class(self) -> Option<ResourceClass> {
         match self {

@@ -2,8 +2,8 @@
 //!
 //! Each codec has `read`, which takes the part's data, and `write`, which appends it. Reading and
 //! writing what was read gives the same bytes again, for everything that `read` takes. Fields are
-//! named as DXC's headers name them; numbers of open sets (kinds, types, modes) are newtypes that keep
-//! what they do not know. Bytes that a newer version appended are kept beside the fields.
+//! named as DXC's headers name them; numbers of open sets (kinds, types, modes) are newtypes that
+//! keep what they do not know. Bytes that a newer version appended are kept beside the fields.
 #![forbid(unsafe_code)]
 
 mod debug;
@@ -133,8 +133,8 @@ impl Part<'_> {
     /// gives its length. What follows it in the slot stays.
     ///
     /// # Errors
-    /// [`WriteError::TooLarge`] if it does not fit, and what [`write`](Self::write) says; the slot is left
-    /// alone then.
+    /// [`WriteError::TooLarge`] if it does not fit, and what [`write`](Self::write) says; the
+    /// slot is left alone then.
     pub fn write_to_slot(&self, slot: &mut [u8]) -> Result<usize, WriteError> {
         let mut data = Vec::new();
         self.write(&mut data)?;

@@ -66,10 +66,10 @@ impl core::fmt::Display for ProgramVersion {
 
 /// A DXIL program: headers and bitcode.
 ///
-/// Reading is stricter than DXC's `IsValidDxilProgramHeader` where that lets the bitcode lie over its own
-/// header or at an offset that no bitcode reader takes; it is as lenient in that neither the
-/// bitcode's magic number nor a `SizeInUint32` below the part's size is an error:
-/// see [`has_bitcode_magic`](Self::has_bitcode_magic) and [`size_agrees`](Self::size_agrees).
+/// Reading is stricter than DXC's `IsValidDxilProgramHeader` where that lets the bitcode lie over
+/// its own header or at an offset that no bitcode reader takes; it is as lenient in that neither
+/// the bitcode's magic number nor a `SizeInUint32` below the part's size is an error: see
+/// [`has_bitcode_magic`](Self::has_bitcode_magic) and [`size_agrees`](Self::size_agrees).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program<'a> {
     /// Shader kind and model.

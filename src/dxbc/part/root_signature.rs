@@ -56,8 +56,9 @@ impl RootSignatureVersion {
 
 /// The `RTS0` part.
 ///
-/// The serialised form points from parameters to payloads to ranges. Writing lays them out as DXC does,
-/// unless the value is still what was read: then the bytes read are written, however they were laid out.
+/// The serialised form points from parameters to payloads to ranges. Writing lays them out as DXC
+/// does, unless the value is still what was read: then the bytes read are written, however they
+/// were laid out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RootSignature<'a> {
     /// Its version.
@@ -176,9 +177,9 @@ impl<'a> RootSignature<'a> {
     /// Decodes the part's data.
     ///
     /// # Errors
-    /// A version other than 1, 2 or 3; an unknown parameter type; an array or payload that ends past the
-    /// part; or structures that share bytes so often that together they describe more than four
-    /// times the part.
+    /// A version other than 1, 2 or 3; an unknown parameter type; an array or payload that ends
+    /// past the part; or structures that share bytes so often that together they describe more
+    /// than four times the part.
     pub fn read(data: &'a [u8]) -> Result<Self, ReadError> {
         let mut reader = Reader { data, described: 0 };
         let mut c = Cursor::new(FourCc::RTS0, data);
@@ -261,8 +262,8 @@ impl<'a> RootSignature<'a> {
     }
 }
 
-/// Follows offsets, and counts what they describe: a part in which many parameters point at one long table
-/// would else grow without bound.
+/// Follows offsets, and counts what they describe: a part in which many parameters point at one
+/// long table would else grow without bound.
 struct Reader<'a> {
     data: &'a [u8],
     described: u64,

@@ -14,8 +14,8 @@ const ELEMENT: u64 = 32;
 
 /// A program signature: one element for each semantic index, then their names.
 ///
-/// Reading checks that every name lies behind the elements, or between header and elements, and ends inside
-/// the part.
+/// Reading checks that every name lies behind the elements, or between header and elements, and
+/// ends inside the part.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature<'a> {
     /// Bytes between header and elements: none, as DXC writes it.
@@ -71,8 +71,8 @@ pub enum NameLayout {
 }
 
 impl<'a> Signature<'a> {
-    /// A signature as DXC writes it: names in the order given, elements sorted by stream, register and
-    /// name.
+    /// A signature as DXC writes it: names in the order given, elements sorted by stream,
+    /// register and name.
     ///
     /// ```
     /// use kernite::dxbc::part::{NameLayout, Signature};
@@ -131,8 +131,8 @@ impl<'a> Signature<'a> {
     /// Decodes the part's data.
     ///
     /// # Errors
-    /// Elements that begin inside the header or end past the part; a name inside header or elements,
-    /// past the part, or without a NUL in it.
+    /// Elements that begin inside the header or end past the part; a name inside header or
+    /// elements, past the part, or without a NUL in it.
     pub fn read(data: &'a [u8]) -> Result<Self, ReadError> {
         let mut c = Cursor::new(FourCc::ISG1, data);
         let count = u64::from(c.u32("ParamCount")?);
@@ -165,9 +165,9 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// The first name that is not there: where its offset stands, and what is wrong with it. A name ends
-    /// in its region if it begins no later than the last NUL there does: one look each, however
-    /// long the names are.
+    /// The first name that is not there: where its offset stands, and what is wrong with it. A
+    /// name ends in its region if it begins no later than the last NUL there does: one look each,
+    /// however long the names are.
     fn bad_name(&self) -> Option<(u64, K)> {
         let last_nul = |b: &[u8]| b.iter().rposition(|&b| b == 0).map(|p| p as u64);
         let elements_at = HEADER + len(&self.gap);

@@ -29,8 +29,8 @@ pub struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    /// Decodes the part's data, taking what DXC's `ValidateCompilerVersionPart` takes: no string, one, or
-    /// two, each with its NUL, and zeros to a multiple of 4.
+    /// Decodes the part's data, taking what DXC's `ValidateCompilerVersionPart` takes: no string,
+    /// one, or two, each with its NUL, and zeros to a multiple of 4.
     ///
     /// # Errors
     /// Fewer than 16 bytes; a list size that is not that of the part or of its strings; padding

@@ -1,5 +1,5 @@
-//! The interfaces of the shaders in `hlsl/`, written by hand from their sources, and interfaces read back
-//! from any compute container.
+//! The interfaces of the shaders in `hlsl/`, written by hand from their sources, and interfaces
+//! read back from any compute container.
 #![forbid(unsafe_code)]
 
 use kernite::dxbc::{

@@ -46,8 +46,8 @@ pub const EDGES: [u32; 16] = [
     0xffff_ffff,
 ];
 
-/// Changes `data` in one to four places: bits, bytes, words on edges, words slightly off, cuts, inserts,
-/// copies.
+/// Changes `data` in one to four places: bits, bytes, words on edges, words slightly off, cuts,
+/// inserts, copies.
 pub fn mutate(data: &mut Vec<u8>, rng: &mut Rng) {
     for _ in 0..=rng.below(4) {
         if data.is_empty() {

@@ -1,7 +1,8 @@
 //! DXC's container validator, in a process of its own.
 //!
 //! `KERNITE_DXC` is the path of `libdxcompiler`; else it is looked for below the folder
-//! `KERNITE_ORACLES` (the PyPI package `compushady-lrtu` has it). It is called through Python's `ctypes`.
+//! `KERNITE_ORACLES` (the PyPI package `compushady-lrtu` has it). It is called through Python's
+//! `ctypes`.
 #![forbid(unsafe_code)]
 
 use kernite::dxbc::FourCc;

@@ -1,8 +1,8 @@
 //! `PSV0`: pipeline state validation (DXC `DxilPipelineStateValidation.h`).
 //!
 //! In order: runtime info, resources, and from version 1 on string table, semantic-index table,
-//! signature elements, view-ID masks and input-to-output dependency tables. Each structure's size is
-//! stored, versions only append fields, and a reader keeps what it does not know.
+//! signature elements, view-ID masks and input-to-output dependency tables. Each structure's size
+//! is stored, versions only append fields, and a reader keeps what it does not know.
 #![forbid(unsafe_code)]
 
 mod info;
@@ -161,8 +161,8 @@ impl PsvElement<'_> {
 
 /// View-ID masks and dependency tables, empty where the shader has none.
 ///
-/// A mask has four bits a vector (eight vectors a word); a dependency table has one mask for each component
-/// of the input. Only geometry shaders use streams 1 to 3.
+/// A mask has four bits a vector (eight vectors a word); a dependency table has one mask for each
+/// component of the input. Only geometry shaders use streams 1 to 3.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PsvDependencies {
     /// Outputs that depend on the view ID, by stream.
@@ -196,8 +196,8 @@ impl<'a> Psv<'a> {
     /// A string of the table.
     ///
     /// # Errors
-    /// An offset outside the table, or no NUL before the table's end. The error's offset is that of the
-    /// table, or of the string in it.
+    /// An offset outside the table, or no NUL before the table's end. The error's offset is that
+    /// of the table, or of the string in it.
     pub fn string(&self, offset: u32) -> Result<&[u8], ReadError> {
         let table = self.string_table_offset();
         let limit = len(&self.string_table);

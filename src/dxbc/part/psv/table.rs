@@ -3,8 +3,8 @@
 
 use crate::dxbc::{FourCc, WriteError, bytes::len, part::fit_u32};
 
-/// Builds a string table as DXC does: an empty string first, then each string given with its NUL, none
-/// shared, and zeros to a multiple of 4. Validator 1.8 takes no other form.
+/// Builds a string table as DXC does: an empty string first, then each string given with its NUL,
+/// none shared, and zeros to a multiple of 4. Validator 1.8 takes no other form.
 ///
 /// ```
 /// use kernite::dxbc::part::StringTable;

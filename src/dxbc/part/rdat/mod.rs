@@ -44,8 +44,8 @@ pub struct RdatBytes {
 
 /// The `RDAT` part.
 ///
-/// References are looked up when asked for: a bad one spoils only itself. Writing lays the parts out
-/// as DXC does, unless the value is still what was read.
+/// References are looked up when asked for: a bad one spoils only itself. Writing lays the parts
+/// out as DXC does, unless the value is still what was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rdat<'a> {
     /// Version, 0x10.
@@ -220,7 +220,8 @@ impl<'a> Rdat<'a> {
     /// A string; `None` for the null reference.
     ///
     /// # Errors
-    /// No string buffer, an offset past it, or no NUL in it. The error's offset counts from the buffer.
+    /// No string buffer, an offset past it, or no NUL in it. The error's offset counts from the
+    /// buffer.
     pub fn string(&self, r: RdatString) -> Result<Option<&[u8]>, ReadError> {
         if r.0 == NULL {
             return Ok(None);
@@ -270,8 +271,8 @@ impl<'a> Rdat<'a> {
         })
     }
 
-    /// References of the resource, function and subobject tables that lead nowhere. One look each, however
-    /// long the strings and arrays are.
+    /// References of the resource, function and subobject tables that lead nowhere. One look
+    /// each, however long the strings and arrays are.
     pub(crate) fn bad_references(&self) -> Vec<(&'static str, K)> {
         let strings = self.parts.iter().find_map(|p| match &p.body {
             RdatBody::Strings(b) => Some(&**b),

@@ -125,8 +125,8 @@ impl RdatSubobject {
     }
 }
 
-/// `NodeID` (name, index), `NodeShaderIOAttrib` and `NodeShaderFuncAttrib` (kind, value), `IONode` (flags
-/// and kind, attributes).
+/// `NodeID` (name, index), `NodeShaderIOAttrib` and `NodeShaderFuncAttrib` (kind, value),
+/// `IONode` (flags and kind, attributes).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RdatPair(pub u32, pub u32);
 

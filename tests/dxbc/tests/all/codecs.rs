@@ -494,7 +494,8 @@ proptest! {
     }
 }
 
-/// The names of DXC's own signatures, sorted as DXC sorts them: building them again gives its bytes.
+/// The names of DXC's own signatures, sorted as DXC sorts them: building them again gives its
+/// bytes.
 #[test]
 fn signatures_are_built_as_dxc_builds_them() {
     let mut seen = 0;

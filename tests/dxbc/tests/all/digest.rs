@@ -26,9 +26,9 @@ fn known_answers() {
     assert_eq!(seen, 18);
 }
 
-/// Every length around the block edges, against a direct statement of the rule: pad by the rule, then run
-/// plain MD5 without its own padding. Plain MD5 is undone by feeding whole blocks only, which the
-/// reference below does by its own rounds.
+/// Every length around the block edges, against a direct statement of the rule: pad by the rule,
+/// then run plain MD5 without its own padding. Plain MD5 is undone by feeding whole blocks only,
+/// which the reference below does by its own rounds.
 #[test]
 fn every_tail_length_follows_the_rule() {
     for n in 0..300 {
@@ -105,8 +105,9 @@ fn md5_rounds(blocks: &[u8]) -> [u8; 16] {
     out
 }
 
-/// All-zero data just past 2^29 bytes, where other implementations' last word goes wrong. The answer
-/// is the rule's; one MD5 of half a gigabyte takes a second in release and a minute in debug.
+/// All-zero data just past 2^29 bytes, where other implementations' last word goes wrong. The
+/// answer is the rule's; one MD5 of half a gigabyte takes a second in release and a minute in
+/// debug.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "half a gigabyte: run with --release")]
 fn past_2_29_bytes() {

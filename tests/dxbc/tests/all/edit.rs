@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use kernite::dxbc::{
-    Container, ContainerWriter, DigestKind, FourCc, Object, Strip, WriteDigest, WriteError,
+    Container, ContainerWriter, DigestKind, FourCc, InconsistencyKind, Object, Strip, WriteDigest,
+    WriteError,
     part::{
         DebugName, FeatureFlags, Features, Part, RootDescriptor, RootParameter, RootPayload,
         RootSignatureVersion, ShaderVisibility,
@@ -266,6 +267,94 @@ fn what_contradicts_itself_is_not_signed() {
         o.set_digest(WriteDigest::Retail);
         assert!(matches!(o.write(), Err(WriteError::Inconsistent(_))));
     }
+}
+
+/// Each rule about which parts there are, one removal or addition each.
+#[test]
+fn parts_that_are_missing_or_forbidden() {
+    let faults = |file: &str, edit: &dyn Fn(&mut Object)| {
+        let bytes = files::read(file);
+        let mut o = Object::read(&bytes).expect("reads");
+        edit(&mut o);
+        let list: Vec<_> = o.check().into_iter().map(|i| (i.part, i.kind)).collect();
+        // What is at fault is not signed.
+        o.set_digest(WriteDigest::Retail);
+        assert_eq!(o.write().is_ok(), list.is_empty(), "{file}");
+        list
+    };
+    let (vs, lib) = (
+        "fixtures/signed/tri.vs_6_0.dxil",
+        "fixtures/signed/libcs.lib_6_6.dxil",
+    );
+    for part in [FourCc::SFI0, FourCc::ISG1, FourCc::OSG1, FourCc::PSV0] {
+        let found = faults(vs, &|o| o.remove(part).expect("there"));
+        assert!(
+            found.contains(&(part, InconsistencyKind::Missing)),
+            "{found:?}"
+        );
+    }
+    let missing = |part| vec![(part, InconsistencyKind::Missing)];
+    assert_eq!(
+        faults(vs, &|o| o.remove(FourCc::DXIL).expect("there")),
+        missing(FourCc::DXIL)
+    );
+    assert_eq!(
+        faults(lib, &|o| o.remove(FourCc::RDAT).expect("there")),
+        missing(FourCc::RDAT)
+    );
+    for part in [FourCc::HASH, FourCc::STAT] {
+        assert_eq!(faults(vs, &|o| o.remove(part).expect("there")), []);
+    }
+    assert_eq!(faults(lib, &|o| o.remove(FourCc::VERS).expect("there")), []);
+
+    let library = files::read(lib);
+    let shader = files::read(vs);
+    let (library, shader) = (
+        Object::read(&library).expect("reads"),
+        Object::read(&shader).expect("reads"),
+    );
+    for part in [FourCc::RDAT, FourCc::VERS] {
+        let data = library.get(part).expect("there").to_vec();
+        let found = faults(vs, &|o| o.add(part, data.clone()).expect("not there"));
+        assert_eq!(found, [(part, InconsistencyKind::Forbidden)]);
+    }
+    for part in [FourCc::PSV0, FourCc::ISG1, FourCc::OSG1] {
+        let data = shader.get(part).expect("there").to_vec();
+        let found = faults(lib, &|o| o.add(part, data.clone()).expect("not there"));
+        assert!(
+            found.contains(&(part, InconsistencyKind::Forbidden)),
+            "{found:?}"
+        );
+    }
+    // A hash of another program, a signature of another shader.
+    let foreign = library.get(FourCc::HASH).expect("there").to_vec();
+    let found = faults(vs, &|o| {
+        o.replace(FourCc::HASH, foreign.clone()).expect("there")
+    });
+    assert!(matches!(
+        found[..],
+        [(FourCc::HASH, InconsistencyKind::HashDiffers { .. })]
+    ));
+    let empty = [0, 0, 0, 0, 8, 0, 0, 0];
+    let found = faults(vs, &|o| {
+        o.replace(FourCc::ISG1, empty.to_vec()).expect("there")
+    });
+    assert!(matches!(
+        found[..],
+        [(
+            FourCc::ISG1,
+            InconsistencyKind::Differs {
+                found: 0,
+                expected: 3,
+                ..
+            }
+        )]
+    ));
+    let long = [0; 12];
+    let found = faults(vs, &|o| {
+        o.replace(FourCc::SFI0, long.to_vec()).expect("there")
+    });
+    assert_eq!(found, [(FourCc::SFI0, InconsistencyKind::TrailingBytes(4))]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The fuzz bodies, briefly: over every file, its prefixes, its single bytes and words, and random mutations.
+//! The fuzz bodies, briefly: over every file, its prefixes, its single bytes and words, and
+//! random mutations.
 #![forbid(unsafe_code)]
 
 use kernite_dxbc_tests::{

@@ -8,5 +8,6 @@ mod field_cases;
 mod fixtures;
 mod fuzz_smoke;
 mod hostile;
+mod interfaces;
 mod pack;
 mod structure;

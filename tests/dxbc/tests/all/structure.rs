@@ -10,8 +10,8 @@ use kernite_dxbc_tests::{
 /// What DXC answers when its structure check fails (`DXC_E_CONTAINER_INVALID`).
 const CONTAINER_INVALID: u32 = 0x80aa_000d;
 
-/// A container of parts that DXC's validator does not know, so that whatever it says beyond the structure
-/// is something else than `CONTAINER_INVALID`.
+/// A container of parts that DXC's validator does not know, so that whatever it says beyond the
+/// structure is something else than `CONTAINER_INVALID`.
 fn sample(rng: &mut Rng) -> Vec<u8> {
     let mut w = ContainerWriter::new();
     for _ in 0..rng.below(5) {
@@ -110,8 +110,8 @@ fn raw(size: u32, minor: u16, entries: &[u32], parts: &[(u32, &[u8; 4], u32)]) -
 
 #[test]
 fn deviations_are_named_with_their_offsets() {
-    // Directory at 32..40, a gap of 4, part B at 44 (size 4), part A at 56 (size 3), 5 bytes left over,
-    // then 2 bytes after the container.
+    // Directory at 32..40, a gap of 4, part B at 44 (size 4), part A at 56 (size 3), 5 bytes left
+    // over, then 2 bytes after the container.
     let mut b = raw(72, 3, &[56, 44], &[(44, b"BBBB", 4), (56, b"AAAA", 3)]);
     b.extend([9, 9]);
     assert!(Container::read(&b).is_err());
