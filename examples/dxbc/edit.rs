@@ -40,11 +40,15 @@ pub fn strip(mut args: Args) -> Result<ExitCode, Failure> {
 }
 
 pub fn sign(mut args: Args) -> Result<ExitCode, Failure> {
-    let (mut file, mut out, mut digest) = (None, None, WriteDigest::Retail);
+    let (mut file, mut out) = (None, None);
+    let (mut name, mut digest) = ("retail".to_owned(), WriteDigest::Retail);
     while let Some(arg) = args.next()? {
         match arg {
             Next::Option(o) => match o.as_str() {
-                "digest" => digest = args::digest(&args.value()?)?,
+                "digest" => {
+                    name = args.value()?;
+                    digest = args::digest(&name)?;
+                }
                 "o" | "output" => out = Some(args.value()?),
                 o => return Err(args::unknown(o)),
             },
@@ -57,13 +61,7 @@ pub fn sign(mut args: Args) -> Result<ExitCode, Failure> {
     let bytes = args::read(&file)?;
     let mut object = Object::read(&bytes).map_err(|e| Failure::from(e).of(&file))?;
     object.set_digest(digest);
-    finish(
-        &object,
-        &file,
-        &out,
-        bytes.len(),
-        &format!("digest {digest:?}"),
-    )
+    finish(&object, &file, &out, bytes.len(), &format!("digest {name}"))
 }
 
 fn finish(

@@ -3,7 +3,8 @@
 //! Each codec has `read`, which takes the part's data, and `write`, which appends it. Reading and
 //! writing what was read gives the same bytes again, for everything that `read` takes. Fields are
 //! named as DXC's headers name them; numbers of open sets (kinds, types, modes) are newtypes that
-//! keep what they do not know. Bytes that a newer version appended are kept beside the fields.
+//! keep what they do not know. Bytes that a newer version appended are kept beside the fields. Where
+//! `write` fails, `out` may hold the beginning of the part.
 #![forbid(unsafe_code)]
 
 mod debug;
