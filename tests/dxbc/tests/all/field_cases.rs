@@ -12,7 +12,7 @@ fn words(list: &[u32]) -> Vec<u8> {
     list.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// microsoft/DirectXShaderCompiler#6, #8406; HansKristian-Work/dxil-spirv#196: nested lengths.
+/// Nested lengths: the inner header's offset and size, and the part's own count of words.
 #[test]
 fn program_header_lengths() {
     const DXIL: u32 = 0x4c49_5844;
@@ -66,7 +66,7 @@ fn program_header_lengths() {
     }
 }
 
-/// HansKristian-Work/dxil-spirv#118: raw bitcode where a container is expected.
+/// Raw bitcode where a container is expected.
 #[test]
 fn bare_bitcode() {
     let bitcode = b"BC\xc0\xde\x35\x14\0\0".to_vec();
@@ -105,7 +105,7 @@ fn two_programs_and_unknown_parts() {
     assert_eq!(Object::from_container(&c).write().expect("writes"), bytes);
 }
 
-/// utkarshdalal/GameNative#1911; llvm/llvm-project#221137: strings that leave their part.
+/// Strings that leave their part.
 #[test]
 fn signature_names() {
     let element = |name: u32| [0, name, 0, 0, 3, 0, 0x0f0f, 0];
