@@ -6,7 +6,7 @@ use super::memory::Object;
 use super::mnemonic::{Kind, piece};
 use super::names;
 use super::target::Version;
-use super::writer::{Piece, Token, Writer};
+use super::writer::{Piece, Text, Token, Writer};
 use super::{Options, PARAM_BYTES_MAX, PRIVATE_BYTES_MAX, STATIC_SHARED_MAX, dynamic_shared_base};
 use crate::kernel::{Kernel, Module, ParamRef, SharedLen};
 use crate::limits::{Limit, LimitExceeded, Limits, exceeds};
@@ -17,8 +17,8 @@ use crate::types::{Access, Type};
 #[derive(Debug, Default)]
 pub struct Emitter {
     scratch: Scratch,
-    /// The text of one entry; longer than that, to be written into.
-    text: Vec<u8>,
+    /// The text of one entry.
+    text: Text,
 }
 
 impl Emitter {
@@ -111,7 +111,7 @@ impl Emitter {
             w = Writer::new(&mut self.text);
         }
         let rest = w.position();
-        out.extend_from_slice(self.text.get(..rest).unwrap_or(&[]));
+        out.extend_from_slice(self.text.part(0, rest));
         Ok(())
     }
 }
@@ -125,14 +125,14 @@ struct Parts {
 }
 
 impl Parts {
-    fn append(&self, text: &[u8], out: &mut Vec<u8>) {
+    fn append(&self, text: &Text, out: &mut Vec<u8>) {
         out.reserve(self.end);
         for (from, to) in [
             (0, self.body),
             (self.declarations, self.end),
             (self.body, self.declarations),
         ] {
-            out.extend_from_slice(text.get(from..to).unwrap_or(&[]));
+            out.extend_from_slice(text.part(from, to));
         }
     }
 }

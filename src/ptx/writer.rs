@@ -52,25 +52,28 @@ impl Token {
     }
 
     /// A prefix of at most 4 bytes and a number.
-    pub const fn numbered(prefix: &str, mut number: u32) -> Token {
-        let mut text = 0;
-        let mut len = 0;
-        loop {
-            text = text << 8 | (b'0' + (number % 10) as u8) as u128;
-            len += 1;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
+    #[inline]
+    pub const fn numbered(prefix: &str, number: u32) -> Token {
+        // The marks cut off: a number is no immediate here, and of 32 bits never wide.
+        let digits = Token::integer(number as u64, false);
         let prefix = prefix.as_bytes();
+        let len = digits.len() + prefix.len();
+        let mut text = digits.text();
+        if len <= 8 {
+            let mut low = text as u64;
+            let mut i = prefix.len();
+            while i > 0 {
+                i -= 1;
+                low = low << 8 | prefix[i] as u64;
+            }
+            return Token::from_text(low as u128, len as u32);
+        }
         let mut i = prefix.len();
         while i > 0 {
             i -= 1;
             text = text << 8 | prefix[i] as u128;
-            len += 1;
         }
-        Token::from_text(text, len)
+        Token::from_text(text, len as u32)
     }
 
     /// A symbol of at most 14 bytes.
@@ -87,7 +90,18 @@ impl Token {
     }
 
     /// An integer immediate: decimal where it is short, hexadecimal otherwise.
+    #[inline]
     pub const fn integer(bits: u64, negative: bool) -> Token {
+        if bits < 10 && !negative {
+            return Token {
+                low: b'0' as u64 + bits,
+                high: IMMEDIATE | 1 << 56,
+            };
+        }
+        Token::long_integer(bits, negative)
+    }
+
+    const fn long_integer(bits: u64, negative: bool) -> Token {
         let mut magnitude = if negative { bits.wrapping_neg() } else { bits };
         if magnitude >= LONG {
             return Token {
@@ -217,6 +231,14 @@ impl Registers {
         // At most a few an instruction, of which there are fewer than 2^28.
         self.tens += 1;
         let len = self.next.len();
+        if len > self.prefix.len() + 1 && len <= 8 {
+            let at = 8 * (len - 2);
+            if (self.next.low >> at) as u8 != b'9' {
+                self.next.low += 1 << at;
+                self.next.low -= 9 << (at + 8);
+                return;
+            }
+        }
         let mut text = self.next.text();
         let mut place = len;
         while place > self.prefix.len() {
@@ -239,12 +261,34 @@ impl Registers {
     }
 }
 
-/// Writes into a buffer that is kept at its greatest length, so that nothing is allocated or cleared again.
-pub(super) struct Writer<'a> {
-    buffer: &'a mut Vec<u8>,
-    position: usize,
+/// What a [`Writer`] writes into: kept at its greatest length, so that nothing is allocated or cleared again.
+#[derive(Debug)]
+pub(super) struct Text {
+    bytes: Vec<u8>,
     /// Where a line would go without room, which cannot be: the hot path then needs no panic.
     spare: [u8; LINE + SLACK],
+}
+
+impl Default for Text {
+    fn default() -> Text {
+        Text {
+            bytes: Vec::new(),
+            spare: [0; LINE + SLACK],
+        }
+    }
+}
+
+impl Text {
+    /// What was written from one position to another.
+    pub fn part(&self, from: usize, to: usize) -> &[u8] {
+        self.bytes.get(from..to).unwrap_or(&[])
+    }
+}
+
+/// Writes a [`Text`] from its start.
+pub(super) struct Writer<'a> {
+    text: &'a mut Text,
+    position: usize,
 }
 
 /// The longest line; a compare-exchange with the longest operands has about 130 bytes.
@@ -344,12 +388,8 @@ impl<'w> Line<'w> {
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(buffer: &'a mut Vec<u8>) -> Writer<'a> {
-        Writer {
-            buffer,
-            position: 0,
-            spare: [0; LINE + SLACK],
-        }
+    pub fn new(text: &'a mut Text) -> Writer<'a> {
+        Writer { text, position: 0 }
     }
 
     pub fn position(&self) -> usize {
@@ -361,14 +401,14 @@ impl<'a> Writer<'a> {
     pub fn line(&mut self) -> Line<'_> {
         // No text comes near 2^64 bytes.
         let end = self.position.wrapping_add(LINE + SLACK);
-        if end > self.buffer.len() {
+        if end > self.text.bytes.len() {
             self.grow(LINE + SLACK);
         }
-        let room = self.buffer.get_mut(self.position..end);
+        let room = self.text.bytes.get_mut(self.position..end);
         Line {
             room: match room.and_then(|r| r.first_chunk_mut()) {
                 Some(room) => room,
-                None => &mut self.spare,
+                None => &mut self.text.spare,
             },
             at: 0,
             position: &mut self.position,
@@ -378,17 +418,17 @@ impl<'a> Writer<'a> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, room: usize) {
-        let more = self.buffer.len().max(4096).max(room);
-        self.buffer
-            .resize(self.buffer.len().saturating_add(more), 0);
+        let bytes = &mut self.text.bytes;
+        let more = bytes.len().max(4096).max(room);
+        bytes.resize(bytes.len().saturating_add(more), 0);
     }
 
     /// Any text.
     pub fn text(&mut self, text: &[u8]) {
-        if self.buffer.len().saturating_sub(self.position) < text.len() {
+        if self.text.bytes.len().saturating_sub(self.position) < text.len() {
             self.grow(text.len());
         }
-        let room = self.buffer.get_mut(self.position..);
+        let room = self.text.bytes.get_mut(self.position..);
         if let Some(room) = room.and_then(|r| r.get_mut(..text.len())) {
             room.copy_from_slice(text);
             self.position += text.len();
@@ -401,11 +441,11 @@ mod tests {
     use super::*;
 
     fn text(write: impl FnOnce(&mut Writer<'_>)) -> String {
-        let mut out = Vec::new();
+        let mut out = Text::default();
         let mut w = Writer::new(&mut out);
         write(&mut w);
         let end = w.position();
-        String::from_utf8(out[..end].to_vec()).unwrap()
+        String::from_utf8(out.part(0, end).to_vec()).unwrap()
     }
 
     #[test]
