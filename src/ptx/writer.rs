@@ -318,7 +318,14 @@ impl<'w> Line<'w> {
 
     #[inline(always)]
     pub fn piece(mut self, piece: &Piece) -> Line<'w> {
-        self.put(&piece.0, usize::from(piece.0[31]));
+        let len = usize::from(piece.0[31]);
+        if len <= 16
+            && let Some(short) = piece.0.first_chunk::<16>()
+        {
+            self.put(short, len);
+        } else {
+            self.put(&piece.0, len);
+        }
         self
     }
 
@@ -353,11 +360,16 @@ impl<'w> Line<'w> {
         if token.high & WIDE != 0 {
             return self.bytes(b", ").token(token);
         }
-        let mut bytes = [0; 18];
-        bytes[..2].copy_from_slice(b", ");
-        bytes[2..10].copy_from_slice(&token.low.to_le_bytes());
-        bytes[10..].copy_from_slice(&token.high.to_le_bytes());
-        self.put(&bytes, 2 + token.len());
+        // In one word where it fits: stores are what a line costs.
+        let low = token.low << 16 | u64::from(u16::from_le_bytes(*b", "));
+        let len = 2 + token.len();
+        self.put(&low.to_le_bytes(), 8);
+        if len > 8 {
+            let high = token.high << 16 | token.low >> 48;
+            self.put(&high.to_le_bytes(), len - 8);
+        } else {
+            self.at -= 8 - len;
+        }
         self
     }
 
