@@ -325,7 +325,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// `T → T` by one instruction.
-    #[inline(never)]
+    #[inline(always)]
     pub fn simple1(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let a = self.value(inst.a);
@@ -333,7 +333,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// `T, T → T` by one instruction.
-    #[inline(never)]
+    #[inline(always)]
     pub fn simple2(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let (a, b) = (self.value(inst.a), self.value(inst.b));
@@ -341,7 +341,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// `T, T, T → T` by one instruction.
-    #[inline(never)]
+    #[inline(always)]
     pub fn simple3(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let (a, b, c) = (self.value(inst.a), self.value(inst.b), self.value(inst.c));
