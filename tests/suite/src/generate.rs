@@ -541,15 +541,9 @@ impl Generator<'_, '_> {
 
     /// Writes the newest value of each type, so that the work shows.
     fn write_out(&mut self) {
-        for which in 0..TYPES.len() {
-            let newest = self
-                .scopes
-                .iter()
-                .flatten()
-                .copied()
-                .filter(|&v| self.b.type_of(v) == TYPES[which])
-                .last();
-            if let Some(v) = newest {
+        for (which, ty) in TYPES.into_iter().enumerate() {
+            let mut in_scope = self.scopes.iter().flatten().rev().copied();
+            if let Some(v) = in_scope.find(|&v| self.b.type_of(v) == ty) {
                 let per_thread = self.b.constant(PER_THREAD);
                 let own = self.b.mul(self.index, per_thread);
                 self.b
