@@ -200,30 +200,46 @@ const fn patterns(op: Op) -> [Pattern; 5] {
     }
 }
 
-/// The patterns by opcode number and kind.
-static PATTERNS: [[Pattern; 5]; 256] = {
-    let mut table = [[NONE; 5]; 256];
+/// Spreads a row by kinds over the low four bits of type codes.
+macro_rules! by_code {
+    ($kinds:expr, $none:expr) => {{
+        let mut row = [$none; 16];
+        let mut code = 0;
+        while code < 16 {
+            row[code] = $kinds[class_code(code as u8)];
+            code += 1;
+        }
+        row
+    }};
+}
+
+/// The patterns by opcode number and the low four bits of the type's code, which are its scalar.
+static PATTERNS: [[Pattern; 16]; 256] = {
+    let mut table = [[NONE; 16]; 256];
     let mut i = 0;
     while i < crate::op::COUNT {
         let op = Op::ALL[i];
+        let kinds = patterns(op);
         // `Op`'s table refuses to compile with a number above 255.
-        table[op as usize] = patterns(op);
+        table[op as usize] = by_code!(kinds, NONE);
         i += 1;
     }
     table
 };
 
-const fn order(signed: S, unsigned: S, float: S) -> [u32; 5] {
-    [0, 0, head(signed, 5), head(unsigned, 5), head(float, 5)]
+const fn order(signed: S, unsigned: S, float: S) -> [u32; 16] {
+    let kinds = [0, 0, head(signed, 5), head(unsigned, 5), head(float, 5)];
+    by_code!(kinds, 0)
 }
 
-const fn same(int: S, bool_: S, float: S) -> [u32; 5] {
+const fn same(int: S, bool_: S, float: S) -> [u32; 16] {
     let int = head(int, 5);
-    [0, head(bool_, 5), int, int, head(float, 5)]
+    let kinds = [0, head(bool_, 5), int, int, head(float, 5)];
+    by_code!(kinds, 0)
 }
 
-/// First words of comparisons (eq ne lt le gt ge) by the kind of the operands. False where one is NaN, `ne` true.
-static COMPARISONS: [[u32; 5]; 6] = [
+/// First words of comparisons (eq ne lt le gt ge) by the scalar of the operands. False where one is NaN, `ne` true.
+static COMPARISONS: [[u32; 16]; 6] = [
     same(S::IEqual, S::LogicalEqual, S::FOrdEqual),
     same(S::INotEqual, S::LogicalNotEqual, S::FUnordNotEqual),
     order(S::SLessThan, S::ULessThan, S::FOrdLessThan),
@@ -236,9 +252,6 @@ static COMPARISONS: [[u32; 5]; 6] = [
     ),
 ];
 
-/// The most words that one round of the loop writes.
-const MOST: usize = 11;
-
 /// Why the loop ended.
 pub(super) enum Stop {
     /// The kernel is at its end.
@@ -249,6 +262,19 @@ pub(super) enum Stop {
     Other,
 }
 
+/// Writes words at the front of `room` and moves it behind them; whether they fitted.
+#[inline(always)]
+fn put<const N: usize>(room: &mut &mut [u32], words: [u32; N]) -> bool {
+    match core::mem::take(room).split_first_chunk_mut::<N>() {
+        Some((front, rest)) => {
+            *front = words;
+            *room = rest;
+            true
+        }
+        None => false,
+    }
+}
+
 impl Body<'_> {
     /// Writes instructions from number `from` on as long as they have patterns; gives the number of the first that has
     /// none, and why it stopped.
@@ -256,192 +282,140 @@ impl Body<'_> {
     pub(super) fn plain(&mut self, from: usize) -> (usize, Stop) {
         let insts = self.insts;
         let glsl = self.w.known_glsl();
-        let fma = self.options.fma == Fma::Native;
+        let fma = if self.options.fma == Fma::Native {
+            glsl
+        } else {
+            0
+        };
         let exact = !self.contract();
-        let types = &self.w.types;
-        let stop = self.stop;
         let mut next = self.w.next;
-        let (mut n, mut m) = (0, 0);
-        let room = self.w.body.room(1024);
-        let marks = self.w.annotations.room(512);
+        // An instruction takes two ids at most, so that none passes the limit by more than two.
+        let most = (self.stop.saturating_sub(next) / 2) as usize + 1;
+        let end = from.saturating_add(most).min(insts.len());
+        let types = &self.w.types;
+        let objects = &self.s.objects;
+        let mut room = self.w.body.room(1024);
+        let mut marks = self.w.annotations.room(512);
+        let (all_room, all_marks) = (room.len(), marks.len());
         let values = &mut self.s.values[..];
         let val = |values: &[u32], operand: u32| values.get(operand as usize).copied().unwrap_or(0);
         let mut at = from;
-        let reason = loop {
-            let Some(inst) = insts.get(at) else {
-                break Stop::End;
-            };
-            let (Some(words), Some(mark)) = (
-                room.get_mut(n..).and_then(|r| r.first_chunk_mut::<MOST>()),
-                marks.get_mut(m..).and_then(|r| r.first_chunk_mut::<3>()),
-            ) else {
-                break Stop::Room;
-            };
-            if next > stop {
-                break Stop::Room;
-            }
+        // What did not fit leaves `room` or `marks` empty; these are the lengths to count with then.
+        let (mut left, mut left_marks);
+        let mut reason = if end == insts.len() {
+            Stop::End
+        } else {
+            Stop::Room
+        };
+        let tail = insts.get(from..end).unwrap_or(&[]);
+        (left, left_marks) = (all_room, all_marks);
+        for inst in tail {
             let code = inst.ty.code();
-            let pattern = PATTERNS[inst.op as usize & 255][class_code(code)];
-            // Codes are below 48. An undeclared type is 0, like that of no value.
+            let pattern = &PATTERNS[inst.op as usize & 255][code as usize & 15];
+            // Codes are below 48. The type of no value has an id, that of `OpTypeVoid`.
             let ty = types[code as usize & 63];
-            if ty == 0 && !inst.ty.is_none() {
-                break Stop::Other;
+            if ty == 0 {
+                reason = Stop::Other;
+                break;
             }
             let id = next;
             let (a, b) = (val(values, inst.a), val(values, inst.b));
-            let written = match pattern.shape {
-                Shape::None => break Stop::Other,
-                Shape::Unary => {
-                    [words[0], words[1], words[2], words[3]] = [pattern.head, ty, id, a];
-                    4
+            let first = pattern.head;
+            let mut value = id;
+            let fits = match pattern.shape {
+                Shape::None => {
+                    reason = Stop::Other;
+                    break;
                 }
-                Shape::Binary => {
-                    [words[0], words[1], words[2], words[3], words[4]] =
-                        [pattern.head, ty, id, a, b];
-                    5
-                }
+                Shape::Unary => put(&mut room, [first, ty, id, a]),
+                Shape::Binary => put(&mut room, [first, ty, id, a, b]),
                 Shape::Exact => {
-                    [words[0], words[1], words[2], words[3], words[4]] =
-                        [pattern.head, ty, id, a, b];
-                    *mark = [head(S::Decorate, 3), id, Decoration::NoContraction as u32];
-                    m += if exact { 3 } else { 0 };
-                    5
+                    let mark = [head(S::Decorate, 3), id, Decoration::NoContraction as u32];
+                    put(&mut room, [first, ty, id, a, b]) && (!exact || put(&mut marks, mark))
                 }
-                Shape::Ternary => {
-                    let c = val(values, inst.c);
-                    [words[0], words[1], words[2], words[3], words[4], words[5]] =
-                        [pattern.head, ty, id, a, b, c];
-                    6
+                Shape::Ternary => put(&mut room, [first, ty, id, a, b, val(values, inst.c)]),
+                Shape::Ext1 if glsl != 0 => {
+                    let number = u32::from(pattern.number);
+                    put(&mut room, [first, ty, id, glsl, number, a])
+                }
+                Shape::Ext2 if glsl != 0 => {
+                    let number = u32::from(pattern.number);
+                    put(&mut room, [first, ty, id, glsl, number, a, b])
+                }
+                Shape::Fma if fma != 0 => {
+                    let (number, c) = (u32::from(pattern.number), val(values, inst.c));
+                    put(&mut room, [first, ty, id, fma, number, a, b, c])
                 }
                 Shape::Ext1 | Shape::Ext2 | Shape::Fma => {
-                    if glsl == 0 || pattern.shape == Shape::Fma && !fma {
-                        break Stop::Other;
-                    }
-                    let c = val(values, inst.c);
-                    let number = u32::from(pattern.number);
-                    *words = [pattern.head, ty, id, glsl, number, a, b, c, 0, 0, 0];
-                    (pattern.head >> 16) as usize
+                    reason = Stop::Other;
+                    break;
                 }
                 Shape::Compare => {
                     let operands = insts.get(inst.a as usize).map_or(0, |i| i.ty.code());
                     let rows = COMPARISONS.get(usize::from(pattern.number));
-                    let first = rows.map_or(0, |row| row[class_code(operands)]);
+                    let first = rows.map_or(0, |row| row[operands as usize & 15]);
                     if first == 0 {
-                        break Stop::Other;
+                        reason = Stop::Other;
+                        break;
                     }
-                    [words[0], words[1], words[2], words[3], words[4]] = [first, ty, id, a, b];
-                    5
+                    put(&mut room, [first, ty, id, a, b])
                 }
                 Shape::VarSet => {
-                    [words[0], words[1], words[2]] = [pattern.head, a, b];
-                    n += 3;
-                    at += 1;
-                    continue;
+                    // No id is taken.
+                    next = next.wrapping_sub(1);
+                    put(&mut room, [first, a, b])
                 }
-                Shape::Load => {
-                    let Some(object) = self.s.objects.plain(inst.a) else {
-                        break Stop::Other;
+                Shape::Load | Shape::Store => {
+                    let load = pattern.shape == Shape::Load;
+                    let object = objects.plain(inst.a);
+                    let (Some(object), 0) = (object, inst.flags) else {
+                        reason = Stop::Other;
+                        break;
                     };
-                    if inst.c != 0 || inst.flags != 0 {
-                        break Stop::Other;
+                    if load && inst.c != 0 {
+                        reason = Stop::Other;
+                        break;
                     }
-                    let (pointer, var) = (object.pointer, object.var);
-                    let chain = if object.member != 0 {
-                        *words = [
-                            head(S::AccessChain, 6),
-                            pointer,
-                            id,
-                            var,
-                            object.member,
-                            b,
-                            head(S::Load, 4),
-                            ty,
-                            id + 1,
-                            id,
-                            0,
-                        ];
-                        10
+                    let (pointer, var, member) = (object.pointer, object.var, object.member);
+                    let chained = if member != 0 {
+                        let first = head(S::AccessChain, 6);
+                        put(&mut room, [first, pointer, id, var, member, b])
                     } else {
-                        *words = [
-                            head(S::AccessChain, 5),
-                            pointer,
-                            id,
-                            var,
-                            b,
-                            head(S::Load, 4),
-                            ty,
-                            id + 1,
-                            id,
-                            0,
-                            0,
-                        ];
-                        9
+                        put(&mut room, [head(S::AccessChain, 5), pointer, id, var, b])
                     };
-                    // The value is the second of the two ids.
-                    next += 1;
-                    chain
-                }
-                Shape::Store => {
-                    let Some(object) = self.s.objects.plain(inst.a) else {
-                        break Stop::Other;
-                    };
-                    if inst.flags != 0 {
-                        break Stop::Other;
-                    }
-                    let c = val(values, inst.c);
-                    let (pointer, var) = (object.pointer, object.var);
-                    n += if object.member != 0 {
-                        *words = [
-                            head(S::AccessChain, 6),
-                            pointer,
-                            id,
-                            var,
-                            object.member,
-                            b,
-                            head(S::Store, 3),
-                            id,
-                            c,
-                            0,
-                            0,
-                        ];
-                        9
-                    } else {
-                        *words = [
-                            head(S::AccessChain, 5),
-                            pointer,
-                            id,
-                            var,
-                            b,
-                            head(S::Store, 3),
-                            id,
-                            c,
-                            0,
-                            0,
-                            0,
-                        ];
-                        8
-                    };
-                    next += 1;
-                    at += 1;
-                    continue;
+                    chained
+                        && if load {
+                            next = next.wrapping_add(1);
+                            value = next;
+                            put(&mut room, [head(S::Load, 4), ty, value, id])
+                        } else {
+                            let stored = val(values, inst.c);
+                            put(&mut room, [head(S::Store, 3), id, stored])
+                        }
                 }
             };
-            n += written;
-            if let Some(value) = values.get_mut(at) {
-                *value = next;
+            if !fits {
+                // What was begun is written again.
+                next = id;
+                reason = Stop::Room;
+                break;
             }
-            next += 1;
+            (left, left_marks) = (room.len(), marks.len());
+            if let Some(slot) = values.get_mut(at) {
+                *slot = value;
+            }
+            next = next.wrapping_add(1);
             at += 1;
-        };
+        }
         self.w.next = next;
-        self.w.body.advance(n);
-        self.w.annotations.advance(m);
+        self.w.body.advance(all_room - left);
+        self.w.annotations.advance(all_marks - left_marks);
         (at, reason)
     }
 
     /// Declares what a pattern may need, so that the loop can go on; gives whether that can have helped.
     pub(super) fn declare_for(&mut self, inst: &Inst) -> bool {
-        let pattern = PATTERNS[inst.op as usize & 255][class_code(inst.ty.code())];
+        let pattern = PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
         let new = |old: u32, now: u32| old != now;
         let types = self.w.types[inst.ty.code() as usize & 63];
         match pattern.shape {
