@@ -23,8 +23,8 @@ impl Body<'_> {
                 };
                 self.bool_to(a, to, one)
             }
-            (Class::Signed | Class::Unsigned, Class::Bool) => self.to_bool(a, from, S::INotEqual),
-            (Class::Float, Class::Bool) => self.to_bool(a, from, S::FUnordNotEqual),
+            (Class::Signed | Class::Unsigned, Class::Bool) => self.bool_from(a, from, S::INotEqual),
+            (Class::Float, Class::Bool) => self.bool_from(a, from, S::FUnordNotEqual),
             (Class::Signed | Class::Unsigned, Class::Signed | Class::Unsigned) => {
                 self.int_to_int(a, from, to)
             }
@@ -50,7 +50,7 @@ impl Body<'_> {
     }
 
     /// Whether it is not zero; a NaN is not.
-    fn to_bool(&mut self, a: u32, from: Type, op: S) -> u32 {
+    fn bool_from(&mut self, a: u32, from: Type, op: S) -> u32 {
         let ty = self.w.ty(Type::BOOL);
         let zero = self.w.constant(from, 0);
         self.w.op2(op, ty, a, zero)
