@@ -5,8 +5,7 @@ use crate::limits::{Limit, LimitExceeded};
 use crate::spirv::emit::{Emitter, Error, FloatMode, Fma, Overflow};
 
 fn refused(kernel: &Kernel, change: impl FnOnce(&mut Options)) -> Error {
-    let mut options = Options::default();
-    change(&mut options);
+    let options = with(change);
     let mut out = vec![1, 2, 3];
     let error = Emitter::new()
         .emit(kernel, &options, &mut out)
@@ -35,8 +34,7 @@ fn limits_are_checked() {
         limit(Limit::WorkgroupX, 64, 63)
     );
     let bound = emit(&plain, &Options::default()).unwrap()[3];
-    let mut options = Options::default();
-    options.limits.id_bound = bound;
+    let options = with(|o| o.limits.id_bound = bound);
     assert!(emit(&plain, &options).is_ok());
     assert_eq!(
         refused(&plain, |o| o.limits.id_bound = bound - 1),
@@ -56,8 +54,7 @@ fn limits_are_checked() {
     }
     // The function for an exact f64 `fma` counts.
     let fused = binary(Type::F64, |b, [x, y]| b.fma(x, y, y));
-    let mut options = Options::default();
-    options.fma = Fma::Exact;
+    let options = with(|o| o.fma = Fma::Exact);
     let bound = emit(&fused, &options).unwrap()[3];
     assert_eq!(
         refused(&fused, |o| {
@@ -87,8 +84,7 @@ fn shared_memory_needs_its_length_and_room() {
         missing
     );
     // 12 bytes, aligned to 16, and 4094 times 8.
-    let mut options = Options::default();
-    options.dynamic_shared_len = Some(4094);
+    let options = with(|o| o.dynamic_shared_len = Some(4094));
     assert!(emit(&kernel, &options).is_ok());
     assert_eq!(
         refused(&kernel, |o| o.dynamic_shared_len = Some(4095)),
@@ -125,12 +121,13 @@ fn scalars_over_the_limit() {
     );
     let base = |o: &mut Options| o.descriptor_set_base = u32::MAX;
     assert!(
-        emit(&kernel, &{
-            let mut options = Options::default();
-            options.overflow = Overflow::Uniform { set: 0, binding: 1 };
-            base(&mut options);
-            options
-        })
+        emit(
+            &kernel,
+            &with(|o| {
+                o.overflow = Overflow::Uniform { set: 0, binding: 1 };
+                base(o);
+            })
+        )
         .is_ok()
     );
     assert_eq!(

@@ -8,12 +8,7 @@ use spirv::{Decoration, GlslStd450Op as Gl};
 fn made(kernel: &Kernel) -> Vec<Op> {
     let found = decode(kernel, &Options::default());
     let code = found.code();
-    let loads = code
-        .iter()
-        .enumerate()
-        .filter(|(_, op)| **op == Op::Load)
-        .map(|(i, _)| i);
-    let last = loads.last().unwrap_or(0);
+    let last = code.iter().rposition(|op| *op == Op::Load).unwrap_or(0);
     let rest = code.iter().skip(last + 1);
     rest.copied()
         .take_while(|op| !matches!(op, Op::AccessChain | Op::Return))
@@ -222,8 +217,7 @@ fn minima_order_zeros_only_where_both_can_be_zero() {
         decode(&one, &Options::default()).extended(),
         [Gl::NMax as u32]
     );
-    let mut relaxed = Options::default();
-    relaxed.float_mode = FloatMode::Relaxed;
+    let relaxed = with(|o| o.float_mode = FloatMode::Relaxed);
     assert_eq!(decode(&two, &relaxed).count(Op::Bitcast), 0);
     // Clamps are a maximum and a minimum: NClamp is undefined where the bounds are crossed.
     let clamp = binary(Type::I32, |b, [x, y]| b.clamp(x, y, x));
@@ -366,8 +360,7 @@ fn conversions_saturate() {
 
 #[test]
 fn exact_fma_is_inline_for_f32_and_one_function_for_f64() {
-    let mut exact = Options::default();
-    exact.fma = Fma::Exact;
+    let exact = with(|o| o.fma = Fma::Exact);
     let narrow = decode(&binary(Type::F32, |b, [x, y]| b.fma(x, y, x)), &exact);
     assert!(!narrow.extended().contains(&(Gl::Fma as u32)));
     assert_eq!(

@@ -128,6 +128,13 @@ fn string(words: &[u32]) -> String {
     String::from_utf8(bytes).expect("UTF-8")
 }
 
+/// The default options, changed.
+fn with(change: impl FnOnce(&mut Options)) -> Options {
+    let mut options = Options::default();
+    change(&mut options);
+    options
+}
+
 fn decode(kernel: &Kernel, options: &Options) -> Decoded {
     Decoded::new(emit(kernel, options).expect("the kernel can be emitted"))
 }

@@ -10,12 +10,6 @@ use crate::spirv::emit::{
 use crate::types::{Const, Order, Scope};
 use spirv::{Decoration, ExecutionMode};
 
-fn with(change: impl FnOnce(&mut Options)) -> Options {
-    let mut options = Options::default();
-    change(&mut options);
-    options
-}
-
 #[test]
 fn the_empty_kernel_word_for_word() {
     let kernel = KernelBuilder::new("k", [4, 2, 1]).finish().unwrap();
