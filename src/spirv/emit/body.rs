@@ -33,7 +33,8 @@ impl Scratch {
             interface,
             objects,
         } = self;
-        values.clear();
+        // See `run`.
+        let _ = values;
         frames.clear();
         interface.clear();
         objects.clear();
@@ -152,7 +153,10 @@ impl<'a> Body<'a> {
     /// Writes the kernel.
     pub(super) fn run(mut self) -> Result<(), Error> {
         self.begin()?;
-        self.s.values.resize(self.insts.len(), 0);
+        // What an earlier kernel left is overwritten before it is read: values are used behind where they are made.
+        if self.s.values.len() < self.insts.len() {
+            self.s.values.resize(self.insts.len(), 0);
+        }
         loop {
             let (at, why) = self.plain(self.at);
             self.at = at;
