@@ -318,37 +318,74 @@ const ROW_OF: [u8; 256] = {
 
 static TABLE: [Row; COUNT] = ROWS;
 
-/// What the verifier's quick path needs of a row, in 16 bytes.
+/// The commonest shapes of instructions, for which the verifier has short ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shape {
+    /// One, two or three values of type T in line and nothing else; T decides what is made.
+    Values(u8),
+    /// A constant.
+    Const,
+    /// A `u32` that the place in the grid decides, by an axis or not.
+    BuiltIn,
+    Load,
+    Store,
+    VarGet,
+    VarSet,
+    Other,
+}
+
+/// What the verifier's short ways need of a row, in one place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quick {
-    /// How many operands, when all of them are values of type T in line and the effect is none; else 0.
-    pub values: u8,
+    pub shape: Shape,
     pub makes: Makes,
+    pub uniformity: Uniformity,
+    pub effect: Effect,
+    pub flags: u8,
     pub types: TypeSet,
 }
 
-/// By opcode number; what is no opcode has no values and no types.
+/// By opcode number; what is no opcode has no types.
 static QUICK: [Quick; 256] = {
     let mut table = [Quick {
-        values: 0,
+        shape: Shape::Other,
         makes: Makes::Nothing,
+        uniformity: Uniformity::Divergent,
+        effect: Effect::Pure,
+        flags: 0,
         types: TypeSet::NONE,
     }; 256];
     let mut i = 0;
     while i < COUNT {
         let row = &ROWS[i];
-        let mut same = matches!(row.form, Form::Inline)
-            && matches!(row.effect, Effect::Pure)
-            && !matches!(row.makes, Makes::Var);
+        let pure = matches!(row.form, Form::Inline) && matches!(row.effect, Effect::Pure);
+        let mut values = pure && !row.operands.is_empty() && !matches!(row.op, Op::AssumeUniform);
         let mut n = 0;
         while n < row.operands.len() {
-            same = same && matches!(row.operands[n], Operand::T);
+            values = values && matches!(row.operands[n], Operand::T);
             n += 1;
         }
-        let values = if same { n as u8 } else { 0 };
         table[row.op as usize] = Quick {
-            values,
+            shape: match row.op {
+                Op::Const => Shape::Const,
+                Op::GlobalId
+                | Op::LocalId
+                | Op::WorkgroupId
+                | Op::WorkgroupSize
+                | Op::NumWorkgroups
+                | Op::GlobalSize
+                | Op::LocalIndex => Shape::BuiltIn,
+                Op::Load => Shape::Load,
+                Op::Store => Shape::Store,
+                Op::VarGet => Shape::VarGet,
+                Op::VarSet => Shape::VarSet,
+                _ if values => Shape::Values(row.operands.len() as u8),
+                _ => Shape::Other,
+            },
             makes: row.makes,
+            uniformity: row.uniformity,
+            effect: row.effect,
+            flags: row.flags,
             types: row.types,
         };
         i += 1;

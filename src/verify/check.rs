@@ -12,7 +12,7 @@ use crate::types::{Scalar, Type, TypeSet};
 /// Marks in `made` an instruction that makes no value; block numbers stay below.
 pub(super) const NO_VALUE: u32 = 1 << 31;
 /// Marks in `made` a variable.
-const VARIABLE: u32 = 1 << 30;
+pub(super) const VARIABLE: u32 = 1 << 30;
 
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ pub(crate) struct Checker {
     pub(super) continuing: u32,
     side_end: u32,
     /// The types of the values made, one bit each by the low bits of their codes.
-    seen: u32,
+    pub(super) seen: u32,
     /// Whether uniformity must be looked at.
     pub collective: bool,
     pub facts: Facts,
@@ -91,52 +91,8 @@ impl Checker {
         });
     }
 
-    /// Looks at the instruction that is to become number `self.made.len()`. Faults go to the list; whatever they are, the
-    /// next instruction can follow. Returns whether there was none.
-    #[inline]
-    pub(crate) fn step(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
-        if self.quick(draft, inst) {
-            self.made.push(self.here);
-            self.seen |= 1 << (inst.ty.code() & 15);
-            return true;
-        }
-        self.thorough(draft, inst, side)
-    }
-
-    /// Whether the instruction is beyond doubt by the rule of the commonest shape: values of one type in line, the result
-    /// of that type or a bool. What this does not accept, `thorough` decides.
-    #[inline]
-    fn quick(&self, draft: &Draft, inst: &Inst) -> bool {
-        let quick = inst.op.quick();
-        let (Some(a), Some(b)) = (self.peek(draft, inst.a), self.peek(draft, inst.b)) else {
-            return false;
-        };
-        let same = match quick.values {
-            2 => a == b && inst.c == 0,
-            3 => a == b && self.peek(draft, inst.c) == Some(a),
-            _ => false,
-        };
-        same && quick.types.contains(a)
-            && inst.ty == quick.makes.of(a)
-            && inst.flags == 0
-            && !self.ended
-            && self.made.len() < Mem::MAX as usize
-    }
-
-    /// The type of a visible value, or `None` for whatever else the word is.
-    #[inline]
-    fn peek(&self, draft: &Draft, word: u32) -> Option<Type> {
-        let block = *self.made.get(word as usize)?;
-        let visible = block == self.here || self.open.get(block as usize) == Some(&true);
-        if visible {
-            draft.insts.get(word as usize).map(|i| i.ty)
-        } else {
-            None
-        }
-    }
-
     #[inline(never)]
-    fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
+    pub(super) fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
         match self.look(draft, inst, side) {
             Ok(mark) => {
                 self.made.push(self.here | mark);

@@ -8,6 +8,7 @@ mod blocks;
 mod check;
 mod declare;
 mod fault;
+mod quick;
 #[cfg(test)]
 mod tests;
 mod uniformity;

@@ -104,7 +104,7 @@ impl Analysis {
         self.changed = false;
         // The verifier has bounded the number of instructions.
         for (at, inst) in (0u32..).zip(&draft.insts) {
-            let row = inst.op.row();
+            let row = inst.op.quick();
             if row.effect == Effect::Collective {
                 self.collective(draft, inst, at, faults.as_deref_mut());
                 continue;
