@@ -1,2 +1,4 @@
 //! SPIR-V: the tables, the emitter, the validator and the disassembler.
 #![forbid(unsafe_code)]
+
+pub mod tables;
