@@ -1,4 +1,7 @@
 //! SPIR-V: the tables, the emitter, the validator and the disassembler.
 #![forbid(unsafe_code)]
 
+pub mod disasm;
 pub mod tables;
+
+pub use disasm::{Printed, disassemble};

@@ -10,6 +10,7 @@
 
 #[rustfmt::skip]
 mod generated;
+pub mod decode;
 
 use generated::{enumerants, extinst, instructions, kinds};
 pub use kinds::OperandKind;
