@@ -3,5 +3,7 @@
 
 pub mod disasm;
 pub mod tables;
+pub mod validate;
 
 pub use disasm::{Printed, disassemble};
+pub use validate::{Validator, Verdict, validate};

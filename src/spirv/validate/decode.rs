@@ -1,0 +1,1114 @@
+//! The first pass: words to instructions, operands by the grammar, ids, order, declarations.
+//!
+//! It fills a [`Module`]; what needs the whole module comes after it.
+
+use super::Environment;
+use super::coverage;
+use super::error::{Note, Sink, Unsupported};
+use super::rules::Rule;
+use super::state::{
+    Block, Decor, EntryPoint, Function, Idx, Import, ImportKind, Kind, Module, WHOLE, flag,
+};
+use crate::spirv::tables::decode::{self, Context, Found, Malformed, Set};
+use crate::spirv::tables::{self, Category, Enumerant, NEWEST, OperandKind as K, RESERVED};
+use spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
+
+/// The sections of a module (§2.4).
+mod section {
+    pub(super) const CAPABILITIES: u8 = 0;
+    pub(super) const EXTENSIONS: u8 = 1;
+    pub(super) const IMPORTS: u8 = 2;
+    pub(super) const MEMORY_MODEL: u8 = 3;
+    pub(super) const ENTRY_POINTS: u8 = 4;
+    pub(super) const MODES: u8 = 5;
+    pub(super) const SOURCES: u8 = 6;
+    pub(super) const NAMES: u8 = 7;
+    pub(super) const PROCESSED: u8 = 8;
+    pub(super) const ANNOTATIONS: u8 = 9;
+    pub(super) const TYPES: u8 = 10;
+    pub(super) const FUNCTIONS: u8 = 11;
+}
+
+impl Context for Module {
+    fn literal_words(&self, type_id: u32) -> Option<usize> {
+        let ty = self.ty(self.ids.get(type_id));
+        match ty.kind {
+            Kind::Int | Kind::Float | Kind::OddFloat => Some(if ty.width > 32 { 2 } else { 1 }),
+            _ => None,
+        }
+    }
+
+    fn selector_words(&self, selector: u32) -> Option<usize> {
+        let ty = self.ty(self.type_of(self.ids.get(selector)));
+        match ty.kind {
+            Kind::Int => Some(if ty.width > 32 { 2 } else { 1 }),
+            _ => None,
+        }
+    }
+
+    fn ext_set(&self, id: u32) -> Set {
+        self.import(self.ids.get(id))
+            .map_or(Set::NotImported, |i| i.set)
+    }
+}
+
+pub(super) struct Decoder<'a> {
+    pub(super) words: &'a [u32],
+    pub(super) m: &'a mut Module,
+    pub(super) out: &'a mut Sink,
+    pub(super) found: &'a mut Vec<Found>,
+    pub(super) environment: Environment,
+    section: u8,
+    /// The open function, counted from 1; 0 outside.
+    func: u32,
+    /// The open block, counted from 1; 0 outside.
+    block: u32,
+    foreign_extension: bool,
+}
+
+/// One instruction of the pass.
+#[derive(Clone, Copy)]
+struct Inst<'a> {
+    at: u32,
+    op: Op,
+    row: &'static tables::Instruction,
+    words: &'a [u32],
+}
+
+impl Inst<'_> {
+    fn word(&self, i: usize) -> u32 {
+        self.words.get(i).copied().unwrap_or(0)
+    }
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(
+        words: &'a [u32],
+        m: &'a mut Module,
+        out: &'a mut Sink,
+        found: &'a mut Vec<Found>,
+        environment: Environment,
+    ) -> Decoder<'a> {
+        Decoder {
+            words,
+            m,
+            out,
+            found,
+            environment,
+            section: section::CAPABILITIES,
+            func: 0,
+            block: 0,
+            foreign_extension: false,
+        }
+    }
+
+    #[cold]
+    fn fault(&mut self, rule: Rule, at: u32, note: Note) {
+        self.out.fault(rule, at as usize, note, self.words);
+    }
+
+    #[cold]
+    fn broken(&mut self, rule: Rule, at: u32, note: Note) {
+        self.out.broken = true;
+        self.fault(rule, at, note);
+    }
+
+    /// Runs the pass over every instruction.
+    pub(super) fn run(&mut self) {
+        self.extensions();
+        let end = u32::try_from(self.words.len()).unwrap_or(u32::MAX);
+        let mut at = 5u32;
+        while at < end {
+            let first = self.words.get(at as usize).copied().unwrap_or(0);
+            let count = first >> 16;
+            if count == 0 {
+                self.broken(Rule::WordCount, at, Note::Value(0));
+                return;
+            }
+            let next = u64::from(at) + u64::from(count);
+            let Some(words) = self.words.get(at as usize..next as usize) else {
+                let left = u64::from(end - at);
+                self.broken(Rule::WordCount, at, Note::Limit(u64::from(count), left));
+                return;
+            };
+            self.instruction(at, words, (first & 0xFFFF) as u16);
+            at += count;
+        }
+        self.finish(end);
+    }
+
+    /// Extensions are read first: capabilities, which stand before them, depend on them.
+    fn extensions(&mut self) {
+        let mut at = 5usize;
+        while let Some(&first) = self.words.get(at) {
+            let count = (first >> 16) as usize;
+            let opcode = first & 0xFFFF;
+            if count == 0 || (opcode != Op::Capability as u32 && opcode != Op::Extension as u32) {
+                return;
+            }
+            if opcode == Op::Extension as u32 {
+                let bytes = self.words.get(at + 1..at + count).unwrap_or_default();
+                let mut name = [0u8; 64];
+                if let Some(name) = short_string(bytes, &mut name) {
+                    if let Some(index) = tables::extension_index(name) {
+                        self.m.exts.insert(index);
+                    }
+                    if let Some(bit) = coverage::other_extension(name) {
+                        self.m.other_exts |= bit;
+                    }
+                }
+            }
+            at += count;
+        }
+    }
+
+    fn instruction(&mut self, at: u32, words: &'a [u32], opcode: u16) {
+        let (Some(row), Some(op)) = (tables::instruction(opcode), Op::from_u32(u32::from(opcode)))
+        else {
+            return self.unknown_opcode(at, opcode);
+        };
+        let inst = Inst { at, op, row, words };
+        let found = &mut *self.found;
+        found.clear();
+        if let Err(why) = decode::operands(words, row, self.m, |f| found.push(f)) {
+            return self.malformed(&inst, why);
+        }
+        let covered = coverage::opcode(op);
+        if !covered {
+            self.out
+                .unsupported(Unsupported::named(at as usize, "", row.name));
+        }
+        self.layout(&inst);
+        self.requirements(&inst);
+        let result = self.operands(&inst);
+        self.register(&inst, result);
+    }
+
+    #[cold]
+    fn unknown_opcode(&mut self, at: u32, opcode: u16) {
+        if self.foreign_extension {
+            // It may be the extension's.
+            let what = Unsupported::number(at as usize, "opcode", u32::from(opcode));
+            self.out.unsupported(what);
+        } else {
+            self.broken(Rule::Opcode, at, Note::Value(u32::from(opcode)));
+        }
+    }
+
+    #[cold]
+    fn malformed(&mut self, inst: &Inst<'_>, why: Malformed) {
+        let (rule, note) = match why {
+            Malformed::Missing { .. } => (Rule::OperandMissing, Note::Name(inst.row.name)),
+            Malformed::Extra { at } => (Rule::OperandExtra, operand(at)),
+            Malformed::Enumerant { value, .. } => {
+                if self.foreign_extension {
+                    let what = Unsupported::number(inst.at as usize, "enumerant", value);
+                    return self.out.unsupported(what);
+                }
+                (Rule::Enumerant, Note::Value(value))
+            }
+            Malformed::Unterminated { at } => (Rule::StringEnd, operand(at)),
+            Malformed::NoWidth { at } => (Rule::LiteralType, operand(at)),
+            Malformed::NotImported => (Rule::ExtInstSet, Note::Id(inst.word(3))),
+            Malformed::ExtInst { number } => (Rule::ExtInstNumber, Note::Value(number)),
+            Malformed::SpecOp { opcode } => (Rule::SpecOp, Note::Value(opcode)),
+        };
+        self.broken(rule, inst.at, note);
+        // What is defined is defined, or every use would be a fault of its own.
+        let slot = if inst.row.has_type { 2 } else { 1 };
+        if inst.row.has_result {
+            let id = inst.word(slot);
+            let idx = self.m.mention(id, inst.at);
+            if let Some(def) = self.m.def_mut(idx).filter(|d| !d.is_defined()) {
+                def.word = inst.at;
+            }
+        }
+    }
+
+    /// The order of the sections, functions and blocks.
+    fn layout(&mut self, inst: &Inst<'_>) {
+        let want = self.section_of(inst);
+        if want < self.section {
+            return self.fault(Rule::Layout, inst.at, Note::Name(inst.row.name));
+        }
+        if want > section::MEMORY_MODEL
+            && self.section <= section::MEMORY_MODEL
+            && self.m.memory_model_word == 0
+        {
+            self.fault(Rule::MemoryModelOnce, inst.at, Note::None);
+        }
+        self.section = want;
+        if want < section::FUNCTIONS {
+            return;
+        }
+        match inst.op {
+            Op::Function => {
+                if self.func != 0 {
+                    self.fault(Rule::FunctionNested, inst.at, Note::None);
+                }
+            }
+            Op::FunctionParameter => {
+                let started = self.current().is_none_or(|f| f.blocks != 0);
+                if self.func == 0 || started {
+                    self.fault(Rule::FunctionParts, inst.at, Note::None);
+                }
+            }
+            Op::FunctionEnd => {
+                if self.func == 0 {
+                    self.fault(Rule::FunctionParts, inst.at, Note::None);
+                } else if self.block != 0 {
+                    self.fault(Rule::BlockOpen, inst.at, Note::None);
+                }
+            }
+            Op::Label => {
+                if self.func == 0 {
+                    self.fault(Rule::FunctionParts, inst.at, Note::None);
+                } else if self.block != 0 {
+                    self.fault(Rule::BlockOpen, inst.at, Note::None);
+                }
+            }
+            Op::Line | Op::NoLine => {}
+            Op::ExtInst => {
+                let outside = self.func == 0 && self.is_non_semantic(inst);
+                if self.block == 0 && !outside {
+                    self.fault(Rule::ExtInstPlace, inst.at, Note::None);
+                }
+            }
+            _ => {
+                if self.block == 0 {
+                    self.fault(Rule::InBlock, inst.at, Note::Name(inst.row.name));
+                }
+            }
+        }
+    }
+
+    fn section_of(&mut self, inst: &Inst<'_>) -> u8 {
+        match inst.op {
+            Op::Capability => section::CAPABILITIES,
+            Op::Extension => section::EXTENSIONS,
+            Op::ExtInstImport => section::IMPORTS,
+            Op::MemoryModel => section::MEMORY_MODEL,
+            Op::EntryPoint => section::ENTRY_POINTS,
+            Op::ExecutionMode | Op::ExecutionModeId => section::MODES,
+            Op::String | Op::SourceExtension | Op::Source | Op::SourceContinued => section::SOURCES,
+            Op::Name | Op::MemberName => section::NAMES,
+            Op::ModuleProcessed => section::PROCESSED,
+            Op::Decorate
+            | Op::MemberDecorate
+            | Op::DecorateId
+            | Op::DecorateString
+            | Op::MemberDecorateString
+            | Op::DecorationGroup
+            | Op::GroupDecorate
+            | Op::GroupMemberDecorate => section::ANNOTATIONS,
+            Op::Variable | Op::Undef | Op::Line | Op::NoLine | Op::ExtInst => {
+                if inst.op == Op::ExtInst && self.section < section::TYPES {
+                    // It needs a type, so it cannot be what opens that section.
+                    self.fault(Rule::ExtInstPlace, inst.at, Note::None);
+                    section::TYPES
+                } else if inst.op == Op::ExtInst
+                    && self.section == section::TYPES
+                    && !self.is_non_semantic(inst)
+                {
+                    section::FUNCTIONS
+                } else {
+                    self.section.max(section::TYPES)
+                }
+            }
+            op if is_type(op) || is_constant(op) || op == Op::TypeForwardPointer => section::TYPES,
+            _ => section::FUNCTIONS,
+        }
+    }
+
+    fn is_non_semantic(&self, inst: &Inst<'_>) -> bool {
+        inst.op == Op::ExtInst
+            && self
+                .m
+                .import(self.m.ids.get(inst.word(3)))
+                .is_some_and(|i| matches!(i.kind, ImportKind::NonSemantic | ImportKind::DebugInfo))
+    }
+
+    fn current(&self) -> Option<&Function> {
+        self.m.functions.get((self.func as usize).checked_sub(1)?)
+    }
+
+    /// Capabilities, extensions and versions of the opcode itself.
+    fn requirements(&mut self, inst: &Inst<'_>) {
+        let row = inst.row;
+        if !self.m.caps.any(row.capabilities) {
+            self.fault(
+                Rule::Capability,
+                inst.at,
+                Note::Capabilities(row.capabilities),
+            );
+        }
+        if row.last_version != NEWEST && row.last_version < self.m.version {
+            self.fault(
+                Rule::VersionRemoved,
+                inst.at,
+                Note::Version(row.last_version),
+            );
+        }
+        if !row.capabilities.is_empty() {
+            return;
+        }
+        if row.min_version == RESERVED || row.min_version > self.m.version {
+            if row.extensions.is_empty() {
+                self.fault(Rule::VersionNeeded, inst.at, Note::Version(row.min_version));
+            } else if !self.has_extension(row.extensions) {
+                self.fault(Rule::Extension, inst.at, Note::Extensions(row.extensions));
+            }
+        }
+    }
+
+    fn has_extension(&self, rows: &[u16]) -> bool {
+        rows.is_empty() || rows.iter().any(|&row| self.m.exts.contains(row))
+    }
+
+    /// Capabilities, extensions and versions of an enumerant.
+    #[inline]
+    fn enumerant(&mut self, inst: &Inst<'_>, kind: K, row: &'static Enumerant) {
+        if !coverage::enumerant(kind, row.value) {
+            self.uncovered(inst, kind, row);
+        }
+        if row.capabilities.is_empty() && row.extensions.is_empty() && row.min_version == 0 {
+            return;
+        }
+        let free = match kind {
+            // Its own place: what a capability lists, it declares.
+            K::Capability => true,
+            K::BuiltIn => matches!(row.value, 1 | 3 | 4),
+            // Where 16-bit storage is declared, so are the modes of rounding to it.
+            K::FPRoundingMode => rounds_to_storage(self.m),
+            K::Decoration if row.value == Decoration::FPRoundingMode as u32 => {
+                rounds_to_storage(self.m)
+            }
+            _ => false,
+        };
+        if !free && !self.m.caps.any(row.capabilities) {
+            self.fault(
+                Rule::Capability,
+                inst.at,
+                Note::Capabilities(row.capabilities),
+            );
+        }
+        if row.last_version != NEWEST && row.last_version < self.m.version {
+            self.fault(
+                Rule::VersionRemoved,
+                inst.at,
+                Note::Version(row.last_version),
+            );
+        } else if row.min_version == RESERVED || row.min_version > self.m.version {
+            if row.min_version != RESERVED && row.extensions.is_empty() {
+                self.fault(Rule::VersionNeeded, inst.at, Note::Version(row.min_version));
+            } else if !self.has_extension(row.extensions) {
+                self.fault(Rule::Extension, inst.at, Note::Extensions(row.extensions));
+            }
+        }
+    }
+
+    #[cold]
+    fn uncovered(&mut self, inst: &Inst<'_>, kind: K, row: &'static Enumerant) {
+        let what = match kind {
+            K::Decoration => "decoration",
+            K::BuiltIn => "built-in",
+            K::ExecutionMode => "execution mode",
+            K::ExecutionModel => "execution model",
+            K::StorageClass => "storage class",
+            K::AddressingModel => "addressing model",
+            K::Dim => "dimension",
+            _ => "enumerant",
+        };
+        self.out
+            .unsupported(Unsupported::named(inst.at as usize, what, row.name));
+    }
+
+    /// Every operand: enumerants, strings, and ids against what is defined. Returns the result.
+    fn operands(&mut self, inst: &Inst<'a>) -> Idx {
+        let mut result = 0;
+        let non_semantic = self.is_non_semantic(inst);
+        let debug_info = non_semantic
+            && self
+                .m
+                .import(self.m.ids.get(inst.word(3)))
+                .is_some_and(|i| i.kind == ImportKind::DebugInfo);
+        for i in 0..self.found.len() {
+            let Some(&found) = self.found.get(i) else {
+                break;
+            };
+            let word = inst.word(found.at);
+            match found.kind.category() {
+                Category::Id => match found.kind {
+                    K::IdResult => result = self.define(inst, word),
+                    K::IdResultType => self.result_type(inst, word),
+                    _ => self.id(inst, i, word, non_semantic, debug_info),
+                },
+                Category::ValueEnum => {
+                    if let Some(row) = found.row {
+                        self.enumerant(inst, found.kind, row);
+                    }
+                }
+                Category::BitEnum => {
+                    let mut unseen = word;
+                    while unseen != 0 {
+                        let bit = 1 << unseen.trailing_zeros();
+                        if let Some(row) = tables::enumerant(found.kind, bit) {
+                            self.enumerant(inst, found.kind, row);
+                        }
+                        unseen &= !bit;
+                    }
+                }
+                Category::Literal | Category::Composite => {
+                    if found.kind == K::LiteralString {
+                        self.string(inst, &found);
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    fn string(&mut self, inst: &Inst<'_>, found: &Found) {
+        let words = inst
+            .words
+            .get(found.at..found.at + found.len)
+            .unwrap_or_default();
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let Some(end) = bytes.iter().position(|b| *b == 0) else {
+            return;
+        };
+        let (text, padding) = bytes.split_at(end);
+        // On a big-endian machine the bytes of each word would be reversed.
+        if cfg!(target_endian = "little") {
+            if padding.iter().any(|b| *b != 0) {
+                self.fault(Rule::StringPadding, inst.at, operand(found.at));
+            }
+            if std::str::from_utf8(text).is_err() {
+                self.fault(Rule::StringUtf8, inst.at, operand(found.at));
+            }
+        }
+    }
+
+    fn define(&mut self, inst: &Inst<'_>, id: u32) -> Idx {
+        if id == 0 {
+            self.broken(Rule::IdZero, inst.at, Note::None);
+            return 0;
+        }
+        if id >= self.m.bound {
+            let note = Note::Limit(u64::from(id), u64::from(self.m.bound));
+            self.broken(Rule::IdBound, inst.at, note);
+            return 0;
+        }
+        let idx = self.m.mention(id, inst.at);
+        let (func, block) = (self.func, self.block);
+        let ty = if inst.row.has_type {
+            self.m.ids.get(inst.word(1))
+        } else {
+            0
+        };
+        let Some(def) = self.m.def_mut(idx) else {
+            return 0;
+        };
+        if def.is_defined() {
+            self.broken(Rule::IdUnique, inst.at, Note::Id(id));
+            return 0;
+        }
+        def.word = inst.at;
+        def.op = inst.op;
+        def.len = u16::try_from(inst.words.len()).unwrap_or(u16::MAX);
+        def.ty = ty;
+        def.func = func;
+        def.block = block;
+        idx
+    }
+
+    fn result_type(&mut self, inst: &Inst<'_>, id: u32) {
+        let idx = self.m.ids.get(id);
+        let def = *self.m.def(idx);
+        if id == 0 {
+            self.broken(Rule::IdZero, inst.at, Note::None);
+        } else if !def.is_defined() {
+            self.m.mention(id, inst.at);
+            self.fault(Rule::IdDefined, inst.at, Note::Id(id));
+            self.mark_reported(idx);
+        } else if !is_type(def.op) {
+            self.fault(Rule::IdIsType, inst.at, Note::Id(id));
+        }
+    }
+
+    fn mark_reported(&mut self, idx: Idx) {
+        if let Some(def) = self.m.def_mut(idx) {
+            def.flags |= flag::REPORTED;
+        }
+    }
+
+    fn id(&mut self, inst: &Inst<'_>, index: usize, id: u32, non_semantic: bool, debug: bool) {
+        if id == 0 {
+            return self.broken(Rule::IdZero, inst.at, Note::None);
+        }
+        let idx = self.m.ids.get(id);
+        let def = *self.m.def(idx);
+        if !def.is_defined() {
+            return self.forward(inst, index, id, debug);
+        }
+        if def.type_at != 0 || is_type(def.op) {
+            if !may_take_type(inst, non_semantic) {
+                self.fault(Rule::IdIsValue, inst.at, Note::Id(id));
+            }
+        } else if def.ty == 0 && needs_value(inst, non_semantic) {
+            self.fault(Rule::IdIsValue, inst.at, Note::Id(id));
+        } else if def.flags & flag::NON_SEMANTIC != 0
+            && !non_semantic
+            && !matches!(inst.op, Op::Name)
+        {
+            self.fault(Rule::NonSemanticUse, inst.at, Note::Id(id));
+        }
+        if self.func != 0 {
+            self.used_in_function(inst, idx);
+        }
+    }
+
+    /// Notes what needs the control flow: uses in other blocks, variables used by functions.
+    #[inline]
+    fn used_in_function(&mut self, inst: &Inst<'_>, idx: Idx) {
+        let func = self.func;
+        let block = self.block;
+        let Some(def) = self.m.def_mut(idx) else {
+            return;
+        };
+        if def.func == 0 {
+            if def.op == Op::Variable && def.opens != func {
+                def.opens = func;
+                self.m.uses.push((func, idx));
+            }
+            return;
+        }
+        let (def_func, def_block, id, op) = (def.func, def.block, def.id, def.op);
+        if op == Op::Function {
+            return;
+        }
+        if def_func != func {
+            self.fault(Rule::OtherFunction, inst.at, Note::Id(id));
+        } else if def_block != 0 && def_block != block && block != 0 && inst.op != Op::Phi {
+            self.m.cross.push((def_block, block, inst.at));
+        }
+    }
+
+    fn forward(&mut self, inst: &Inst<'_>, index: usize, id: u32, debug_info: bool) {
+        let allowed = match inst.op {
+            Op::ExecutionMode
+            | Op::ExecutionModeId
+            | Op::EntryPoint
+            | Op::Name
+            | Op::MemberName
+            | Op::SelectionMerge
+            | Op::Decorate
+            | Op::MemberDecorate
+            | Op::DecorateId
+            | Op::DecorateString
+            | Op::MemberDecorateString
+            | Op::Branch
+            | Op::LoopMerge
+            | Op::TypeForwardPointer => true,
+            Op::GroupDecorate | Op::GroupMemberDecorate | Op::BranchConditional | Op::Switch => {
+                index != 0
+            }
+            Op::FunctionCall => index == 2,
+            Op::Phi => index > 1,
+            // DebugFunction and its like name functions that come later.
+            Op::ExtInst => debug_info,
+            op if is_type(op) => self.m.def(self.m.ids.get(id)).flags & flag::FORWARD_POINTER != 0,
+            _ => false,
+        };
+        let idx = self.m.mention(id, inst.at);
+        if idx == 0 {
+            let note = Note::Limit(u64::from(id), u64::from(self.m.bound));
+            self.fault(Rule::IdBound, inst.at, note);
+        } else if !allowed {
+            self.fault(Rule::IdOrder, inst.at, Note::Id(id));
+            self.mark_reported(idx);
+        }
+    }
+
+    /// What the instruction declares.
+    fn register(&mut self, inst: &Inst<'a>, result: Idx) {
+        let at = inst.at;
+        match inst.op {
+            Op::Capability => self.capability(inst),
+            Op::Extension => self.extension(inst),
+            Op::ExtInstImport => self.import(inst, result),
+            Op::MemoryModel => {
+                if self.m.memory_model_word != 0 {
+                    self.fault(Rule::MemoryModelOnce, at, Note::None);
+                }
+                self.m.memory_model_word = at;
+                self.m.addressing = inst.word(1);
+                self.m.memory_model = inst.word(2);
+            }
+            Op::EntryPoint => {
+                let function = self.m.mention(inst.word(2), at);
+                if let Some(def) = self.m.def_mut(function) {
+                    def.flags |= flag::ENTRY_POINT;
+                }
+                let name = decode::string_words(inst.words.get(3..).unwrap_or_default());
+                let ids = 3 + name.unwrap_or(0);
+                let count = inst.words.len().saturating_sub(ids);
+                self.m.entry_points.push(EntryPoint {
+                    function,
+                    model: inst.word(1),
+                    word: at,
+                    ids: at + u32::try_from(ids).unwrap_or(0),
+                    count: u32::try_from(count).unwrap_or(0),
+                    name: at + 3,
+                });
+            }
+            Op::ExecutionMode | Op::ExecutionModeId => self.m.modes.push(at),
+            Op::Decorate | Op::DecorateId => {
+                self.decorate(at, inst.word(1), WHOLE, inst.word(2), inst.word(3));
+            }
+            Op::MemberDecorate => {
+                self.decorate(at, inst.word(1), inst.word(2), inst.word(3), inst.word(4));
+            }
+            Op::TypeForwardPointer => {
+                let idx = self.m.mention(inst.word(1), at);
+                if let Some(def) = self.m.def_mut(idx) {
+                    def.flags |= flag::FORWARD_POINTER;
+                }
+            }
+            Op::Variable => {
+                if self.func == 0 {
+                    self.m.globals.push(result);
+                } else {
+                    self.m.local_vars += 1;
+                }
+            }
+            Op::ExtInst => {
+                if self.is_non_semantic(inst) {
+                    if let Some(def) = self.m.def_mut(result) {
+                        def.flags |= flag::NON_SEMANTIC;
+                    }
+                }
+            }
+            Op::Function => self.open_function(inst, result),
+            Op::FunctionParameter => {
+                let func = self.func as usize;
+                if let Some(f) = func
+                    .checked_sub(1)
+                    .and_then(|f| self.m.functions.get_mut(f))
+                {
+                    f.params += 1;
+                }
+            }
+            Op::FunctionEnd => {
+                self.close_function(inst);
+            }
+            Op::FunctionCall => {
+                let callee = self.m.ids.get(inst.word(3));
+                self.m.calls.push((self.func, callee, at));
+            }
+            Op::Label => self.open_block(inst, result),
+            Op::LoopMerge | Op::SelectionMerge => {
+                let block = self.block as usize;
+                if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
+                    b.merge = at;
+                }
+            }
+            op if is_terminator(op) => {
+                let block = self.block as usize;
+                if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
+                    b.end = at;
+                }
+                self.block = 0;
+            }
+            op if is_type(op) => self.add_type(op, inst.words, at, result),
+            _ => {}
+        }
+    }
+
+    fn capability(&mut self, inst: &Inst<'_>) {
+        let value = inst.word(1);
+        let Some(row) = tables::capability_row(value) else {
+            return;
+        };
+        let name = tables::capabilities()
+            .get(usize::from(row))
+            .map_or("?", |r| r.name);
+        if !coverage::capability(value) {
+            self.out.foreign = true;
+            self.out
+                .unsupported(Unsupported::named(inst.at as usize, "capability", name));
+        }
+        let allowed = coverage::vulkan_capability(value)
+            .is_some_and(|minor| minor <= self.environment.minor());
+        if !allowed {
+            let extensions = tables::capabilities()
+                .get(usize::from(row))
+                .map_or(&[][..], |r| r.extensions);
+            if extensions.is_empty() || !self.has_extension(extensions) {
+                self.fault(Rule::CapabilityVulkan, inst.at, Note::Name(name));
+            }
+        }
+        self.declare(row);
+    }
+
+    /// A capability and all that it declares implicitly. Each row is declared once, so this
+    /// ends.
+    fn declare(&mut self, row: u16) {
+        let mut stack = [0u16; 64];
+        let mut len = 1;
+        stack[0] = row;
+        while len > 0 {
+            len -= 1;
+            let row = stack.get(len).copied().unwrap_or(0);
+            if !self.m.caps.insert(row) {
+                continue;
+            }
+            let implied = tables::capabilities()
+                .get(usize::from(row))
+                .map_or(&[][..], |r| r.capabilities);
+            for &next in implied {
+                if let Some(slot) = stack.get_mut(len) {
+                    *slot = next;
+                    len += 1;
+                }
+            }
+        }
+    }
+
+    fn extension(&mut self, inst: &Inst<'_>) {
+        let mut buffer = [0u8; 64];
+        let name = short_string(inst.words.get(1..).unwrap_or_default(), &mut buffer);
+        let name = name.unwrap_or("an extension with a long name");
+        let known =
+            tables::extension_index(name).is_some() || coverage::other_extension(name).is_some();
+        if !coverage::extension(name) {
+            self.out.foreign = true;
+            self.foreign_extension |= !known;
+            self.out.unsupported(Unsupported::text(
+                inst.at as usize,
+                &format!("extension {name}"),
+            ));
+        }
+        let since = match name {
+            "SPV_KHR_vulkan_memory_model" => 3,
+            "SPV_KHR_workgroup_memory_explicit_layout" => 4,
+            _ => 0,
+        };
+        if self.m.version < since {
+            self.fault(Rule::VersionNeeded, inst.at, Note::Version(since));
+        }
+    }
+
+    fn import(&mut self, inst: &Inst<'_>, result: Idx) {
+        let mut buffer = [0u8; 64];
+        let name = short_string(inst.words.get(2..).unwrap_or_default(), &mut buffer);
+        let name = name.unwrap_or("");
+        let table = tables::ext_set(name);
+        let non_semantic = name.starts_with("NonSemantic.");
+        let kind = match name {
+            "GLSL.std.450" => ImportKind::Glsl,
+            "NonSemantic.Shader.DebugInfo.100" => ImportKind::DebugInfo,
+            _ if non_semantic => ImportKind::NonSemantic,
+            _ => ImportKind::Foreign,
+        };
+        let set = match table {
+            Some(set) => Set::Known {
+                set,
+                ids_if_unknown: non_semantic,
+            },
+            None => Set::Ids,
+        };
+        if kind == ImportKind::Foreign {
+            if table.is_none() && !OTHER_SETS.contains(&name) && !self.foreign_extension {
+                self.fault(Rule::ExtInstImport, inst.at, Note::None);
+            }
+            let text = format!("extended instruction set {name}");
+            self.out
+                .unsupported(Unsupported::text(inst.at as usize, &text));
+        }
+        if non_semantic
+            && self.m.version < 6
+            && self.m.other_exts & coverage::EXT_NON_SEMANTIC_INFO == 0
+        {
+            self.fault(Rule::NonSemanticVersion, inst.at, Note::None);
+        }
+        if self.m.imports.len() < MAX_IMPORTS {
+            self.m.imports.push(Import {
+                def: result,
+                set,
+                kind,
+            });
+        } else {
+            let what = Unsupported::number(inst.at as usize, "imports beyond", 64);
+            self.out.unsupported(what);
+        }
+    }
+
+    fn decorate(&mut self, at: u32, target: u32, member: u32, kind: u32, value: u32) {
+        let target = self.m.mention(target, at);
+        let Some(kind) = Decoration::from_u32(kind) else {
+            return;
+        };
+        let next = self.m.def(target).decor;
+        self.m.decorations.push(Decor {
+            target,
+            member,
+            kind,
+            value,
+            word: at,
+            next,
+        });
+        let head = u32::try_from(self.m.decorations.len()).unwrap_or(0);
+        if let Some(def) = self.m.def_mut(target) {
+            def.decor = head;
+            if member == WHOLE {
+                match kind {
+                    Decoration::Block => def.flags |= flag::BLOCK,
+                    Decoration::BufferBlock => def.flags |= flag::BUFFER_BLOCK,
+                    _ => {}
+                }
+            }
+        }
+        if kind == Decoration::BuiltIn && value == BuiltIn::WorkgroupSize as u32 {
+            self.m.workgroup_size = true;
+        }
+    }
+
+    fn open_function(&mut self, inst: &Inst<'_>, result: Idx) {
+        let first_block = u32::try_from(self.m.blocks.len()).unwrap_or(0);
+        self.m.functions.push(Function {
+            def: result,
+            word: inst.at,
+            first_block,
+            blocks: 0,
+            params: 0,
+        });
+        self.func = u32::try_from(self.m.functions.len()).unwrap_or(0);
+        self.block = 0;
+        let func = self.func;
+        if let Some(def) = self.m.def_mut(result) {
+            def.func = func;
+        }
+    }
+
+    fn close_function(&mut self, inst: &Inst<'_>) {
+        if self.current().is_some_and(|f| f.blocks == 0) {
+            self.fault(Rule::FunctionBody, inst.at, Note::None);
+        }
+        self.func = 0;
+        self.block = 0;
+    }
+
+    fn open_block(&mut self, inst: &Inst<'_>, result: Idx) {
+        if self.func == 0 {
+            return;
+        }
+        self.m.blocks.push(Block {
+            label: result,
+            word: inst.at,
+            merge: 0,
+            end: 0,
+        });
+        self.block = u32::try_from(self.m.blocks.len()).unwrap_or(0);
+        let block = self.block;
+        if let Some(def) = self.m.def_mut(result) {
+            def.opens = block;
+        }
+        let func = self.func as usize;
+        if let Some(f) = func
+            .checked_sub(1)
+            .and_then(|f| self.m.functions.get_mut(f))
+        {
+            f.blocks += 1;
+        }
+    }
+
+    fn finish(&mut self, end: u32) {
+        if self.m.memory_model_word == 0 {
+            self.fault(
+                Rule::MemoryModelOnce,
+                end,
+                Note::Name("missing OpMemoryModel"),
+            );
+        }
+        if self.func != 0 {
+            self.fault(Rule::FunctionOpen, end, Note::None);
+        }
+        for i in 1..self.m.defs.len() {
+            let Some(def) = self.m.defs.get(i).copied() else {
+                break;
+            };
+            if !def.is_defined() && def.flags & flag::REPORTED == 0 {
+                self.fault(Rule::IdDefined, def.first, Note::Id(def.id));
+            }
+        }
+    }
+}
+
+/// Sets that are known by name alone.
+const OTHER_SETS: &[&str] = &[
+    "SPV_AMD_shader_explicit_vertex_parameter",
+    "SPV_AMD_shader_trinary_minmax",
+    "SPV_AMD_gcn_shader",
+    "SPV_AMD_shader_ballot",
+    "DebugInfo",
+    "TOSA.001000.1",
+    "Arm.MotionEngine.100",
+];
+
+/// Looked through for every extended instruction, so there are not to be many.
+const MAX_IMPORTS: usize = 64;
+
+/// Whether 16-bit storage is declared, and so the modes of rounding to it.
+fn rounds_to_storage(m: &Module) -> bool {
+    m.has_cap(Capability::StorageBuffer16BitAccess)
+        || m.has_cap(Capability::UniformAndStorageBuffer16BitAccess)
+        || m.has_cap(Capability::StoragePushConstant16)
+        || m.has_cap(Capability::StorageInputOutput16)
+}
+
+fn operand(at: usize) -> Note {
+    Note::Operand(u32::try_from(at).unwrap_or(u32::MAX))
+}
+
+/// A string of at most 64 bytes as text.
+fn short_string<'b>(words: &[u32], buffer: &'b mut [u8; 64]) -> Option<&'b str> {
+    let mut len = 0;
+    for byte in decode::string_bytes(words) {
+        *buffer.get_mut(len)? = byte;
+        len += 1;
+    }
+    std::str::from_utf8(buffer.get(..len)?).ok()
+}
+
+/// Whether an opcode declares a type.
+pub(super) fn is_type(op: Op) -> bool {
+    (op as u32 >= Op::TypeVoid as u32 && op as u32 <= Op::TypePipe as u32)
+        || matches!(
+            op,
+            Op::TypeCooperativeMatrixKHR
+                | Op::TypeCooperativeMatrixNV
+                | Op::TypeCooperativeVectorNV
+                | Op::TypeUntypedPointerKHR
+                | Op::TypePipeStorage
+                | Op::TypeNamedBarrier
+                | Op::TypeRayQueryKHR
+                | Op::TypeAccelerationStructureKHR
+                | Op::TypeHitObjectNV
+                | Op::TypeTensorARM
+                | Op::TypeTensorLayoutNV
+                | Op::TypeTensorViewNV
+        )
+}
+
+/// Whether an opcode makes a constant.
+pub(super) fn is_constant(op: Op) -> bool {
+    op as u32 >= Op::ConstantTrue as u32 && op as u32 <= Op::SpecConstantOp as u32
+}
+
+/// Whether an opcode ends a block.
+pub(super) fn is_terminator(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch
+            | Op::BranchConditional
+            | Op::Switch
+            | Op::Return
+            | Op::ReturnValue
+            | Op::Unreachable
+            | Op::Kill
+            | Op::TerminateInvocation
+            | Op::IgnoreIntersectionKHR
+            | Op::TerminateRayKHR
+            | Op::EmitMeshTasksEXT
+    )
+}
+
+fn is_debug(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Name
+            | Op::MemberName
+            | Op::Source
+            | Op::SourceContinued
+            | Op::SourceExtension
+            | Op::String
+            | Op::Line
+            | Op::NoLine
+            | Op::ModuleProcessed
+    )
+}
+
+fn is_decoration(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Decorate
+            | Op::DecorateId
+            | Op::MemberDecorate
+            | Op::GroupDecorate
+            | Op::GroupMemberDecorate
+            | Op::DecorateString
+            | Op::MemberDecorateString
+            | Op::DecorationGroup
+    )
+}
+
+/// Whether an operand may be a type.
+fn may_take_type(inst: &Inst<'_>, non_semantic: bool) -> bool {
+    let op = inst.op;
+    is_type(op)
+        || non_semantic
+        || is_debug(op)
+        || is_decoration(op)
+        || matches!(
+            op,
+            Op::SizeOf
+                | Op::CooperativeMatrixLengthKHR
+                | Op::CooperativeMatrixLengthNV
+                | Op::Function
+                | Op::TypeForwardPointer
+        )
+        || takes_length(inst)
+        || !super::coverage::opcode(op)
+}
+
+/// Whether an operand has to have a type.
+fn needs_value(inst: &Inst<'_>, non_semantic: bool) -> bool {
+    let op = inst.op;
+    !non_semantic
+        && !is_debug(op)
+        && !is_decoration(op)
+        && super::coverage::opcode(op)
+        && !takes_length(inst)
+        && !matches!(
+            op,
+            Op::ExtInst
+                | Op::ExtInstImport
+                | Op::SelectionMerge
+                | Op::LoopMerge
+                | Op::Function
+                | Op::CooperativeMatrixLengthKHR
+                | Op::Phi
+                | Op::Branch
+                | Op::BranchConditional
+                | Op::Switch
+                | Op::TypeForwardPointer
+                | Op::EntryPoint
+                | Op::ExecutionMode
+                | Op::ExecutionModeId
+        )
+}
+
+fn takes_length(inst: &Inst<'_>) -> bool {
+    inst.op == Op::SpecConstantOp && inst.word(3) == Op::CooperativeMatrixLengthKHR as u32
+}
+
+/// Whether types laid out explicitly may be in a storage class.
+pub(super) fn allows_layout(m: &Module, class: Option<StorageClass>) -> bool {
+    match class {
+        Some(StorageClass::UniformConstant) => false,
+        Some(StorageClass::Workgroup) => m.has_cap(Capability::WorkgroupMemoryExplicitLayoutKHR),
+        Some(StorageClass::Function | StorageClass::Private) => m.version <= 4,
+        _ => true,
+    }
+}
