@@ -291,6 +291,7 @@ impl<'a> Checker<'a> {
             | O::SpecConstantTrue | O::SpecConstantFalse | O::SpecConstant | O::SpecConstantComposite
             | O::SpecConstantOp => self.constant(i),
             O::Undef => self.undef(i),
+            O::MemberName | O::Line | O::Source => self.debug(i),
             O::Function | O::FunctionParameter | O::FunctionCall => self.function(i),
             O::Variable => self.variable(i),
             O::Load => self.load(i),
@@ -398,6 +399,27 @@ impl<'a> Checker<'a> {
                 || self.m.has_cap(C::StorageInputOutput16)
                 || self.m.has_cap(C::StorageBuffer8BitAccess)
                 || self.m.has_cap(C::StoragePushConstant8))
+    }
+
+    fn debug(&mut self, inst: &Inst<'_>) {
+        match inst.op {
+            Op::MemberName => {
+                let ty = self.m.ty(self.idx(inst, 1));
+                if ty.kind != Kind::Struct || inst.word(2) >= ty.count {
+                    self.fault(Rule::DebugMember, inst.at, Note::Id(inst.word(1)));
+                }
+            }
+            Op::Line => {
+                if self.m.def(self.idx(inst, 1)).op != Op::String {
+                    self.fault(Rule::DebugFile, inst.at, Note::Id(inst.word(1)));
+                }
+            }
+            _ => {
+                if inst.len() > 3 && self.m.def(self.idx(inst, 3)).op != Op::String {
+                    self.fault(Rule::DebugFileBeyond, inst.at, Note::Id(inst.word(3)));
+                }
+            }
+        }
     }
 
     fn undef(&mut self, inst: &Inst<'_>) {

@@ -587,6 +587,9 @@ impl<'a> Decoder<'a> {
         if op == Op::Function {
             return;
         }
+        if op == Op::SampledImage && (def_block != block || !takes_sampled_image(inst.op)) {
+            self.fault(Rule::SampledImageUse, inst.at, Note::Id(id));
+        }
         if def_func != func {
             self.fault(Rule::OtherFunction, inst.at, Note::Id(id));
         } else if def_block != 0 && def_block != block && block != 0 && inst.op != Op::Phi {
@@ -1097,6 +1100,27 @@ fn needs_value(inst: &Inst<'_>, non_semantic: bool) -> bool {
                 | Op::ExecutionMode
                 | Op::ExecutionModeId
         )
+}
+
+/// Whether an opcode takes the result of OpSampledImage.
+fn takes_sampled_image(op: Op) -> bool {
+    matches!(
+        op,
+        Op::SampledImage
+            | Op::ImageSampleImplicitLod
+            | Op::ImageSampleExplicitLod
+            | Op::ImageSampleDrefImplicitLod
+            | Op::ImageSampleDrefExplicitLod
+            | Op::ImageSampleProjImplicitLod
+            | Op::ImageSampleProjExplicitLod
+            | Op::ImageSampleProjDrefImplicitLod
+            | Op::ImageSampleProjDrefExplicitLod
+            | Op::ImageGather
+            | Op::ImageDrefGather
+            | Op::Image
+            | Op::ImageQueryLod
+            | Op::CopyObject
+    )
 }
 
 fn takes_length(inst: &Inst<'_>) -> bool {

@@ -304,7 +304,6 @@ impl Checker<'_> {
                 self.fault(Rule::BlockMissing, def.word, Note::Id(m.def(inner).id));
             }
         }
-        self.layout_forbidden(var);
     }
 
     /// Layout decorations where the storage class has no layout.

@@ -33,6 +33,7 @@ impl Checker<'_> {
         self.initializer(inst, class, pointee);
         self.pointee(inst, class, pointee);
         self.narrow_variable(inst, class, pointee);
+        self.layout_forbidden(inst.id);
     }
 
     fn initializer(&mut self, inst: &Inst<'_>, class: S, pointee: Idx) {
@@ -239,7 +240,10 @@ impl Checker<'_> {
         {
             self.fault(Rule::NarrowUse, inst.at, Note::None);
         }
-        self.beyond_access(inst, 3, Decoration::NonReadable, Rule::LoadNonReadable);
+        // An image's handle is loaded whatever its texels may be.
+        if result.has & has::OPAQUE == 0 {
+            self.beyond_access(inst, 3, Decoration::NonReadable, Rule::LoadNonReadable);
+        }
     }
 
     pub(super) fn store(&mut self, inst: &Inst<'_>) {

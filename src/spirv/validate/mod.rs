@@ -44,6 +44,7 @@ mod atomics;
 mod cfg;
 mod check;
 mod composites;
+mod cooperative;
 mod coverage;
 mod declare;
 mod decode;

@@ -111,6 +111,8 @@ Meaning {
     VersionNeeded "version-needed" "§3" "an instruction or enumerant needs this version";
     VersionRemoved "version-removed" "§3" "an instruction or enumerant is not in this version any more";
     IdBoundLimit "limits" "§2.17" "a module stays within the universal limits";
+    DebugMember "debug-member" "OpMemberName" "a named member is one of a structure";
+    DebugFile "debug-file" "OpLine" "a file is the result of an OpString";
     // Control flow
     EntryBlock "entry-block" "§2.16.1" "a function's first block is no branch's target";
     BranchTarget "branch-target" "§2.16.1" "a branch goes to a label of its own function";
@@ -286,6 +288,7 @@ Beyond {
     FloatControlConflict "float-control-conflict" "§3.6" "an entry point has one rounding mode and one denormal mode for a width";
     StoreNonWritable "store-non-writable" "§3.20" "nothing is stored through a NonWritable object";
     LoadNonReadable "load-non-readable" "§3.20" "nothing is loaded through a NonReadable object";
+    DebugFileBeyond "source-file" "OpSource" "a file is the result of an OpString";
     ParameterCount "parameter-count" "OpFunction" "a function has as many parameters as its type";
     NonSemanticResult "non-semantic-result" "SPV_KHR_non_semantic_info" "the result type of a non-semantic instruction is void";
     NarrowAtomic "narrow-atomic" "§3.49.18" "no capability of the core makes atomics of 8- and 16-bit integers";

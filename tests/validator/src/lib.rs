@@ -1,0 +1,7 @@
+//! What the validator's tests share: an assembler, the tools they compare with, mutations.
+#![forbid(unsafe_code)]
+
+pub mod asm;
+pub mod corpus;
+pub mod mutate;
+pub mod oracle;
