@@ -344,6 +344,7 @@ impl<'a> Checker<'a> {
             | O::CooperativeMatrixMulAddKHR | O::CooperativeMatrixLengthKHR => self.cooperative(i),
             _ => {}
         }
+        self.pointer_value(i);
         self.narrow_use(i);
     }
 

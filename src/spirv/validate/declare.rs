@@ -124,6 +124,7 @@ impl<'a> Decoder<'a> {
         ) {
             self.m.unique_types.push(at);
         }
+        ty.def = result;
         let index = u32::try_from(self.m.types.len()).unwrap_or(0);
         self.m.types.push(ty);
         if let Some(def) = self.m.def_mut(result) {

@@ -548,7 +548,9 @@ impl<'a> Decoder<'a> {
         }
         let idx = self.m.ids.get(id);
         let def = *self.m.def(idx);
-        if !def.is_defined() {
+        // The result has been entered already: an instruction that uses its own result uses
+        // what is not defined yet.
+        if !def.is_defined() || def.word == inst.at {
             return self.forward(inst, index, id, debug);
         }
         if def.type_at != 0 || is_type(def.op) {
@@ -674,8 +676,16 @@ impl<'a> Decoder<'a> {
             }
             Op::TypeForwardPointer => {
                 let idx = self.m.mention(inst.word(1), at);
-                if let Some(def) = self.m.def_mut(idx) {
-                    def.flags |= flag::FORWARD_POINTER;
+                let twice = match self.m.def_mut(idx) {
+                    Some(def) => {
+                        let twice = def.flags & flag::FORWARD_POINTER != 0;
+                        def.flags |= flag::FORWARD_POINTER;
+                        twice
+                    }
+                    None => false,
+                };
+                if twice {
+                    self.fault(Rule::TypeUnique, at, Note::Id(inst.word(1)));
                 }
             }
             Op::Variable => {

@@ -182,7 +182,8 @@ impl Checker<'_> {
             if !self.is_constant(decor.target) {
                 return self.fault(Rule::BuiltInTarget, decor.word, note);
             }
-            return self.builtin_type(decor, target.ty);
+            self.builtin_type(decor, target.ty);
+            return self.workgroup_size(decor.target);
         }
         if target.op != Op::Variable {
             return self.fault(Rule::BuiltInTarget, decor.word, note);
@@ -191,6 +192,22 @@ impl Checker<'_> {
             self.fault(Rule::BuiltInStorage, decor.word, note);
         }
         self.builtin_type(decor, m.ty(target.ty).elem);
+    }
+
+    /// A WorkgroupSize that is known is not empty.
+    fn workgroup_size(&mut self, idx: Idx) {
+        let def = *self.m.def(idx);
+        let mut product = Some(1u64);
+        for i in 3..usize::from(def.len) {
+            let part = self.const_u64(self.m.ids.get(self.word_at(def.word, i)));
+            product = match (product, part) {
+                (Some(p), Some(v)) => Some(p.wrapping_mul(v)),
+                _ => None,
+            };
+        }
+        if product == Some(0) {
+            self.fault(Rule::LocalSizeProduct, def.word, Note::Id(def.id));
+        }
     }
 
     fn builtin_type(&mut self, decor: &Decor, ty: Idx) {

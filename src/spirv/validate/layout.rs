@@ -149,11 +149,8 @@ impl Checker<'_> {
         if !needed {
             return;
         }
-        for i in 1..m.defs.len() {
-            let idx = u32::try_from(i).unwrap_or(0);
-            if m.def(idx).type_at != 0 {
-                self.declare_shape(l, idx);
-            }
+        for ty in m.types.iter().skip(1) {
+            self.declare_shape(l, ty.def);
         }
         for i in 0..m.globals.len() {
             let Some(&var) = m.globals.get(i) else { break };
@@ -273,7 +270,8 @@ impl Checker<'_> {
                 continue;
             };
             match decor.kind {
-                D::Offset => member.offset = Some(decor.value),
+                // The largest number stands for none.
+                D::Offset => member.offset = Some(decor.value).filter(|o| *o != u32::MAX),
                 D::RowMajor => {
                     member.constraint.row_major = true;
                     member.constraint.has_order = true;

@@ -1,7 +1,7 @@
 //! Variables, loads, stores, access chains.
 
 use super::check::{Checker, Inst};
-use super::error::Note;
+use super::error::{Note, Unsupported};
 use super::rules::Rule;
 use super::state::{Idx, Kind, has};
 use super::types::vulkan_class;
@@ -215,6 +215,74 @@ impl Checker<'_> {
             self.fault(Rule::LogicalPointer, inst.at, Note::Id(inst.word(i)));
         }
         fits
+    }
+
+    /// §2.16.1: which instructions make logical pointers and take them.
+    #[inline]
+    pub(super) fn pointer_value(&mut self, inst: &Inst<'_>) {
+        let result = self.m.ty(inst.ty);
+        if result.kind == Kind::Pointer && result.class != S::PhysicalStorageBuffer as u32 {
+            let fits = match inst.op {
+                Op::Variable
+                | Op::AccessChain
+                | Op::InBoundsAccessChain
+                | Op::FunctionParameter
+                | Op::ImageTexelPointer
+                | Op::CopyObject
+                | Op::Undef => true,
+                Op::Select
+                | Op::Phi
+                | Op::FunctionCall
+                | Op::PtrAccessChain
+                | Op::Load
+                | Op::ConstantNull
+                | Op::Function => self.varies(inst.ty),
+                _ => false,
+            };
+            if !fits {
+                self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(1)));
+            }
+        }
+        let (first, allowed) = match inst.op {
+            Op::ReturnValue => (1, true),
+            Op::PtrAccessChain
+            | Op::PtrEqual
+            | Op::PtrNotEqual
+            | Op::PtrDiff
+            | Op::Select
+            | Op::Phi => (3, true),
+            Op::Variable => (4, true),
+            Op::CompositeConstruct
+            | Op::CompositeInsert
+            | Op::ConstantComposite
+            | Op::SpecConstantComposite
+            | Op::Bitcast
+            | Op::GroupNonUniformBroadcast => (3, false),
+            _ => return,
+        };
+        let last = match inst.op {
+            Op::PtrAccessChain => 4,
+            Op::CompositeInsert => 5,
+            _ => inst.len(),
+        };
+        for i in first..last.min(inst.len()) {
+            let ty = self.operand_type(inst, i);
+            if self.m.kind(ty) == Kind::Pointer
+                && self.m.class(ty) != Some(S::PhysicalStorageBuffer)
+                && !(allowed && self.varies(ty))
+            {
+                return self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(i)));
+            }
+        }
+    }
+
+    /// Whether pointers of this type may be variable.
+    fn varies(&self, ty: Idx) -> bool {
+        match self.m.class(ty) {
+            Some(S::StorageBuffer) => self.m.variable_pointers(),
+            Some(S::Workgroup) => self.m.has_cap(C::VariablePointers),
+            _ => false,
+        }
     }
 
     pub(super) fn load(&mut self, inst: &Inst<'_>) {
@@ -498,7 +566,9 @@ impl Checker<'_> {
         }
         let physical = result.class == S::PhysicalStorageBuffer as u32;
         let mut at = base.elem;
+        let mut matrix = false;
         for &id in indices {
+            matrix |= m.kind(at) == Kind::Matrix;
             let index = m.ids.get(id);
             let index_ty = m.ty(m.type_of(index));
             if index_ty.kind != Kind::Int {
@@ -523,6 +593,18 @@ impl Checker<'_> {
                 }
                 _ => return self.fault(Rule::AccessChain, inst.at, Note::Id(id)),
             };
+        }
+        if matrix && m.variable_pointers() {
+            // A variable pointer must not lead into a matrix.
+            match m.def(self.base(self.idx(inst, 3))).op {
+                Op::Variable => {}
+                Op::FunctionParameter => self.out.unsupported(Unsupported::named(
+                    inst.at as usize,
+                    "",
+                    "matrix elements through a pointer parameter with variable pointers",
+                )),
+                _ => self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(3))),
+            }
         }
         if at != result.elem {
             let note = Note::Ids(m.def(at).id, m.def(result.elem).id);

@@ -202,6 +202,7 @@ Meaning {
     VariablePointer "variable-pointer" "§2.16.1" "a variable holds a pointer only with the capabilities that allow it";
     PushConstantOnce "push-constant-once" "VUID 06674" "an entry point uses one push-constant block";
     LogicalPointer "logical-pointer" "§2.16.1" "a pointer that is accessed comes from an instruction that may yield one";
+    PointerValue "pointer-value" "§2.16.1" "a logical pointer is the result or operand of the instructions alone that the capabilities allow";
     LoadType "load-type" "OpLoad" "a load's result is the pointee's type";
     StoreType "store-type" "OpStore" "a store's object has the pointee's type";
     StoreReadOnly "store-read-only" "OpStore" "the storage class can be written to";
@@ -239,7 +240,6 @@ Meaning {
     EntryPointName "entry-point-name" "OpEntryPoint" "no two entry points have the same name and model";
     EntryPointMissing "entry-point-missing" "§2.16.1" "a module without the Linkage capability has an entry point";
     InterfaceVariable "interface-variable" "OpEntryPoint" "an interface lists variables of the storage classes that its version allows, each once";
-    InterfaceLocation "interface-location" "VUID 04916" "an Input or Output variable that is no built-in has a Location";
     InterfaceMissing "interface-missing" "OpEntryPoint" "an interface lists every variable that the entry point's call tree uses";
     InterfaceBuiltIn "interface-builtin" "VUID 09658" "an entry point has one variable of a built-in";
     ModeTarget "mode-target" "OpExecutionMode" "the target is an entry point";
@@ -294,6 +294,8 @@ Beyond {
     NarrowAtomic "narrow-atomic" "§3.49.18" "no capability of the core makes atomics of 8- and 16-bit integers";
     LocalSizeTwice "local-size-twice" "§3.6" "an entry point has LocalSize or LocalSizeId, not both";
     InterfaceStorage "interface-storage" "VUID 04644" "a compute entry point has no Output variables";
+    InterfaceLocation "interface-location" "VUID 04916" "an Input or Output variable that is no built-in has a Location";
+    TypeSignedness "type-signedness" "OpTypeInt" "signedness is 0 or 1, at any width";
     SpecConstantBeyond "spec-constant-operands" "OpSpecConstantOp" "every operand is a constant";
     DotProduct "dot-product" "OpSDot" "the operands' packing, components and widths fit the result";
     ShiftAmount "shift-amount" "OpShiftLeftLogical" "a constant shift is less than the width";

@@ -118,6 +118,8 @@ pub(super) mod has {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
+    /// The definition that declares it.
+    pub(super) def: Idx,
     pub(super) kind: Kind,
     pub(super) signed: bool,
     /// Bits of a scalar, or of the components.
@@ -137,6 +139,7 @@ pub(super) struct Type {
 
 impl Type {
     pub(super) const NONE: Type = Type {
+        def: 0,
         kind: Kind::None,
         signed: false,
         width: 0,

@@ -94,9 +94,14 @@ impl Checker<'_> {
         if !allowed {
             self.fault(Rule::TypeInt, inst.at, Note::Value(inst.word(2)));
         }
-        // The oracle looks at the signedness of 32-bit integers alone.
         if inst.word(3) > 1 {
-            self.fault(Rule::TypeInt, inst.at, Note::Value(inst.word(3)));
+            // SPIRV-Tools looks at the signedness of 32-bit integers alone.
+            let rule = if inst.word(2) == 32 {
+                Rule::TypeInt
+            } else {
+                Rule::TypeSignedness
+            };
+            self.fault(rule, inst.at, Note::Value(inst.word(3)));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{asm, oracle};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A module of the corpus.
 #[derive(Clone, Debug)]
@@ -58,7 +59,11 @@ pub fn glsl() -> Vec<Sample> {
     let Some(tool) = oracle::find(oracle::Tool::Glslang) else {
         return Vec::new();
     };
-    let out = std::env::temp_dir().join(format!("kernite-glsl-{}", std::process::id()));
+    // A folder for each call: tests run at the same time.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let name_of = format!("kernite-glsl-{}-{call}", std::process::id());
+    let out = std::env::temp_dir().join(name_of);
     std::fs::create_dir_all(&out).expect("a temporary folder");
     let mut samples = Vec::new();
     for path in files("comp") {

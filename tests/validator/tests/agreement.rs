@@ -76,6 +76,27 @@ fn unmutated_modules_agree() {
     }
 }
 
+/// Where spirv-val 2025.5 itself departs from the specification: part of its message for what
+/// it rejects, or kernite's rule for what it accepts, and why.
+const KNOWN: &[(&str, &str)] = &[
+    (
+        "layout-overlap",
+        "sizes wrap at 32 bits, and the stride of a matrix that ends a structure is forgotten",
+    ),
+    (
+        "layout-matrix",
+        "matrices in structures below arrays are not looked at",
+    ),
+    (
+        "Invalid use of 8- or 16-bit result",
+        "a name is taken for a use of a narrow value",
+    ),
+];
+
+fn is_known(text: &str) -> bool {
+    KNOWN.iter().any(|(part, _)| text.contains(part))
+}
+
 #[derive(Default)]
 struct Counts {
     agree_valid: usize,
@@ -136,6 +157,8 @@ impl Run<'_> {
                 count.unsupported += 1;
                 None
             }
+            (Verdict::Valid, false) if is_known(&message) => None,
+            (Verdict::Invalid(f), true) if is_known(f.first().rule().name()) => None,
             (Verdict::Valid, false) => {
                 let pair = (gist(&message), mutant.opcode);
                 count.accepts.insert(pair).then_some("false accept")
