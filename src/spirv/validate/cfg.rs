@@ -205,9 +205,6 @@ impl Checker<'_> {
     fn phi(&mut self, body: Body, flow: &mut Flow, block: u32, at: u32, preds: u32) {
         let inst = self.inst(at);
         let pairs = inst.words.get(3..).unwrap_or_default();
-        if !pairs.len().is_multiple_of(2) {
-            return self.fault(Rule::PhiPairs, at, Note::None);
-        }
         let ty = inst.ty;
         match self.m.kind(ty) {
             Kind::Void | Kind::Image | Kind::Sampler | Kind::SampledImage => {

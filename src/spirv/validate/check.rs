@@ -19,6 +19,8 @@ pub(super) struct Checker<'a> {
     pub(super) budget: usize,
     /// Per function: the offset of its first instruction that takes implicit derivatives.
     pub(super) implicit: Vec<u32>,
+    /// Scratch memory for the literals of a switch.
+    pub(super) literals: Vec<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,6 +76,7 @@ impl<'a> Checker<'a> {
             place: Place::Elsewhere,
             budget: words.len() * 4,
             implicit: Vec::new(),
+            literals: Vec::new(),
         }
     }
 
@@ -456,6 +459,7 @@ impl<'a> Checker<'a> {
                     let note = Note::Limit(cases as u64, 16_383);
                     self.fault(Rule::SwitchLimit, inst.at, note);
                 }
+                self.switch_literals(inst, pair);
             }
             Op::Return | Op::ReturnValue => self.returned(inst),
             Op::LoopMerge => {
@@ -474,6 +478,26 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
+    }
+
+    /// No literal twice.
+    fn switch_literals(&mut self, inst: &Inst<'_>, pair: usize) {
+        if !self.options.beyond_spirv_val {
+            return;
+        }
+        let mut literals = std::mem::take(&mut self.literals);
+        literals.clear();
+        let cases = inst.words.get(3..).unwrap_or_default();
+        literals.extend(cases.chunks_exact(pair).map(|c| {
+            let high = if pair > 2 { c[1] } else { 0 };
+            u64::from(high) << 32 | u64::from(c[0])
+        }));
+        literals.sort_unstable();
+        if let Some(twice) = literals.windows(2).find(|w| w[0] == w[1]) {
+            let note = Note::Value(u32::try_from(twice[0]).unwrap_or(u32::MAX));
+            self.fault(Rule::SwitchUnique, inst.at, note);
+        }
+        self.literals = literals;
     }
 
     /// The function around an instruction, by its offset.

@@ -173,10 +173,6 @@ pub(super) fn enumerant(kind: K, value: u32) -> bool {
                         | M::SignedZeroInfNanPreserve
                         | M::RoundingModeRTE
                         | M::RoundingModeRTZ
-                        | M::LocalSizeHint
-                        | M::LocalSizeHintId
-                        | M::ContractionOff
-                        | M::VecTypeHint
                 )
             })
         }

@@ -565,7 +565,7 @@ impl<'a> Decoder<'a> {
         {
             self.fault(Rule::NonSemanticUse, inst.at, Note::Id(id));
         }
-        if self.func != 0 {
+        if self.func != 0 && !non_semantic {
             self.used_in_function(inst, idx);
         }
     }
@@ -587,6 +587,9 @@ impl<'a> Decoder<'a> {
         }
         let (def_func, def_block, id, op) = (def.func, def.block, def.id, def.op);
         if op == Op::Function {
+            if inst.op != Op::FunctionCall {
+                self.fault(Rule::FunctionUse, inst.at, Note::Id(id));
+            }
             return;
         }
         if op == Op::SampledImage && (def_block != block || !takes_sampled_image(inst.op)) {

@@ -194,7 +194,7 @@ impl Checker<'_> {
             if m.def(entry).flags & super::state::flag::ENTRY_POINT == 0 {
                 self.fault(Rule::ModeTarget, at, Note::Id(inst.word(1)));
             }
-            let takes_ids = matches!(mode, M::LocalSizeId | M::LocalSizeHintId);
+            let takes_ids = mode == M::LocalSizeId;
             if takes_ids != (inst.op == Op::ExecutionModeId) {
                 self.fault(Rule::ModeOpcode, at, Note::Value(inst.word(2)));
             }
@@ -287,9 +287,6 @@ impl Checker<'_> {
                 if !matches!(inst.word(3), 16 | 32 | 64) {
                     self.fault(Rule::FloatControlWidth, at, Note::Value(inst.word(3)));
                 }
-            }
-            M::LocalSizeHint | M::LocalSizeHintId | M::VecTypeHint | M::ContractionOff => {
-                self.fault(Rule::ModeModel, at, Note::Value(inst.word(2)));
             }
             _ => {}
         }

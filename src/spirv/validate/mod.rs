@@ -173,6 +173,7 @@ pub struct Validator {
     flow: Flow,
     order: Vec<u32>,
     implicit: Vec<u32>,
+    literals: Vec<u64>,
     interfaces: Interfaces,
     layouts: Layouts,
 }
@@ -271,6 +272,7 @@ impl Validator {
         let module = &self.module;
         let mut checker = Checker::new(words, module, out, &self.options);
         checker.implicit = std::mem::take(&mut self.implicit);
+        checker.literals = std::mem::take(&mut self.literals);
         checker.implicit.clear();
         checker.implicit.resize(module.functions.len(), 0);
         checker.unique_types(&mut self.order);
@@ -281,6 +283,7 @@ impl Validator {
         checker.layouts(&mut self.layouts);
         checker.entry_points(&mut self.interfaces);
         self.implicit = std::mem::take(&mut checker.implicit);
+        self.literals = std::mem::take(&mut checker.literals);
     }
 }
 

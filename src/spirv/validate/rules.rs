@@ -130,7 +130,6 @@ Meaning {
     ConstructExit "construct-exit" "§2.11.1" "control leaves a construct by its structured exits alone";
     ConstructEntry "construct-entry" "§2.11.1" "control enters a construct by its header alone";
     ContinueFromLoop "continue-from-loop" "§2.11.1" "a branch to a continue target comes from its loop or is its back edge";
-    MergeContained "merge-contained" "§2.16.2" "a construct that contains a header contains its merge block";
     SelectionMerge "selection-merge" "§2.16.2" "a conditional branch that is no exit, and every switch, follows a merge instruction";
     SwitchCase "switch-case" "§2.16.2" "a switch header structurally dominates its cases";
     SwitchFallThrough "switch-fall-through" "§2.16.2" "a case falls through to the next case of the list alone, and each case is fallen into once";
@@ -142,7 +141,6 @@ Meaning {
     SwitchLimit "switch-limit" "§2.17" "a switch has at most 16,383 cases";
     LoopControl "loop-control" "§3.23" "loop controls do not contradict each other";
     PhiPlace "phi-place" "OpPhi" "a phi stands before all but phis and lines in a block that is not the entry block";
-    PhiPairs "phi-pairs" "OpPhi" "a phi's operands come in pairs of a value and a parent";
     PhiParents "phi-parents" "OpPhi" "a phi has exactly one pair for each predecessor";
     PhiType "phi-type" "OpPhi" "each value has the type of the phi";
     PhiResult "phi-result" "OpPhi" "a phi's type is not void, nor an image, sampler or, without variable pointers, a pointer";
@@ -168,7 +166,6 @@ Meaning {
     NarrowUse "narrow-use" "§2.16.3" "8- and 16-bit values are only loaded, stored, copied and converted, where their arithmetic is not declared";
     // Constants
     ConstantBool "constant-bool" "OpConstantTrue" "a boolean constant's type is bool";
-    ConstantNumber "constant-number" "OpConstant" "a constant's type is a scalar integer or float";
     ConstantComposite "constant-composite" "OpConstantComposite" "the constituents are constants whose number and types are the type's";
     ConstantNull "constant-null" "OpConstantNull" "the type can be null";
     SpecConstantOp "spec-constant-op" "OpSpecConstantOp" "the operation is allowed under the module's capabilities, its operands are constants";
@@ -234,7 +231,6 @@ Meaning {
     AtomicCapability "atomic-capability" "§3.49.18" "an atomic of this type needs its capability";
     GroupOperands "group-operands" "§3.49.21" "a group operation's operands have the types and constants that it takes";
     ClusterSize "cluster-size" "§3.49.21" "ClusterSize is an unsigned integer constant, present with ClusteredReduce";
-    BarrierModel "barrier-model" "OpControlBarrier" "the barrier is allowed in the entry point's execution model and version";
     // Entry points and modes
     EntryPointFunction "entry-point" "OpEntryPoint" "an entry point is a function without parameters that returns void";
     EntryPointName "entry-point-name" "OpEntryPoint" "no two entry points have the same name and model";
@@ -245,7 +241,6 @@ Meaning {
     ModeTarget "mode-target" "OpExecutionMode" "the target is an entry point";
     ModeOpcode "mode-opcode" "OpExecutionModeId" "modes with id operands are set by OpExecutionModeId, others by OpExecutionMode";
     ModeOnce "mode-once" "§2.16.1" "a mode is set once for an entry point";
-    ModeModel "mode-model" "§3.6" "the mode is one of the entry point's execution model";
     LocalSize "local-size" "VUID 10685" "a compute entry point has a size, LocalSize, LocalSizeId or WorkgroupSize";
     LocalSizeProduct "local-size-product" "§3.6" "no dimension of the workgroup is 0";
     LocalSizeIdEnv "local-size-id" "VUID 06433" "LocalSizeId needs Vulkan 1.3 or maintenance4";
@@ -296,7 +291,6 @@ Beyond {
     InterfaceStorage "interface-storage" "VUID 04644" "a compute entry point has no Output variables";
     InterfaceLocation "interface-location" "VUID 04916" "an Input or Output variable that is no built-in has a Location";
     TypeSignedness "type-signedness" "OpTypeInt" "signedness is 0 or 1, at any width";
-    SpecConstantBeyond "spec-constant-operands" "OpSpecConstantOp" "every operand is a constant";
     DotProduct "dot-product" "OpSDot" "the operands' packing, components and widths fit the result";
     ShiftAmount "shift-amount" "OpShiftLeftLogical" "a constant shift is less than the width";
     SwitchUnique "switch-unique" "OpSwitch" "no two cases of a switch have the same literal";

@@ -358,10 +358,6 @@ impl Checker<'_> {
             let looped = at(&s.continue_of, b);
             if looped != NONE && looped != b && doms.dominates(looped, b) {
                 let of_loop = at(&s.inner, looped);
-                if merged != NONE && merged != b && s.contains(of_loop, at(&s.inner, merged)) {
-                    let word = self.block(body, merged).merge;
-                    self.fault(Rule::MergeContained, word, Note::None);
-                }
                 let parent = s.construct(of_loop).parent;
                 outer = s.push(Shape::Continue, b, s.construct(of_loop).merge, b, parent);
                 if let Some(c) = s.constructs.get_mut(outer as usize) {

@@ -364,7 +364,7 @@ impl Checker<'_> {
         for i in 4..literals.min(inst.len()) {
             let idx = self.idx(inst, i);
             if !self.is_constant(idx) && self.m.def(idx).op != Op::Undef {
-                self.fault(Rule::SpecConstantBeyond, inst.at, Note::Id(inst.word(i)));
+                self.fault(Rule::SpecConstantOp, inst.at, Note::Id(inst.word(i)));
             }
         }
         if !spec_op(op) {

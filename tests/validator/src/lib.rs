@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod asm;
+pub mod cases;
 pub mod corpus;
 pub mod mutate;
 pub mod oracle;

@@ -66,7 +66,11 @@ fn unmutated_modules_agree() {
         let verdict = ours.words(&sample.words);
         if sample.name.contains(".wgsl@") && !valid {
             // naga decorates arrays in Workgroup, and Function from 1.5 on, with a stride.
-            assert!(verdict.breaks(Rule::LayoutForbidden), "{}: {verdict}", sample.name);
+            assert!(
+                verdict.breaks(Rule::LayoutForbidden),
+                "{}: {verdict}",
+                sample.name
+            );
             continue;
         }
         assert!(valid, "{}: spirv-val: {message}", sample.name);
