@@ -21,6 +21,10 @@ fn plain(num: Num, base: Kind) -> bool {
     num.base == base && !num.cooperative
 }
 
+fn bits(num: Num) -> u64 {
+    u64::from(num.width) * u64::from(num.dim)
+}
+
 impl Checker<'_> {
     fn result(&mut self, inst: &Inst<'_>, fits: bool) -> bool {
         if !fits {
@@ -513,7 +517,7 @@ impl Checker<'_> {
         fits &= a.cooperative == b.cooperative;
         match pointers {
             (false, false) => {
-                fits &= u32::from(a.width) * a.dim == u32::from(b.width) * b.dim;
+                fits &= bits(a) == bits(b);
             }
             (true, true) => {}
             (to_pointer, _) => {

@@ -19,6 +19,8 @@ pub(super) struct Checker<'a> {
     pub(super) budget: usize,
     /// Per function: the offset of its first instruction that takes implicit derivatives.
     pub(super) implicit: Vec<u32>,
+    /// Whether there are narrow types whose arithmetic is not declared.
+    narrow: bool,
     /// Scratch memory for the literals of a switch.
     pub(super) literals: Vec<u64>,
 }
@@ -76,6 +78,7 @@ impl<'a> Checker<'a> {
             place: Place::Elsewhere,
             budget: words.len() * 4,
             implicit: Vec::new(),
+            narrow: m.types.iter().any(|t| t.has & m.limited != 0),
             literals: Vec::new(),
         }
     }
@@ -355,8 +358,8 @@ impl<'a> Checker<'a> {
     /// stores, copies and conversions.
     #[inline]
     fn narrow_use(&mut self, inst: &Inst<'_>) {
-        if inst.ty != 0 && !self.m.is_limited(inst.ty) {
-            // Results are judged where they are used; here as operands.
+        if !self.narrow {
+            return;
         }
         if matches!(
             inst.op,
@@ -365,9 +368,6 @@ impl<'a> Checker<'a> {
             || inst.op == Op::Label
             || is_terminator(inst.op) && inst.op != Op::ReturnValue && inst.op != Op::Switch
         {
-            return;
-        }
-        if !self.narrow_declared() {
             return;
         }
         let row = tables::instruction(inst.op as u32 as u16);
@@ -392,17 +392,6 @@ impl<'a> Checker<'a> {
                 return self.fault(Rule::NarrowUse, inst.at, Note::Id(inst.word(i)));
             }
         }
-    }
-
-    /// Whether there are narrow types whose arithmetic is not declared.
-    fn narrow_declared(&self) -> bool {
-        use spirv::Capability as C;
-        !(self.m.has_cap(C::Int8) && self.m.has_cap(C::Int16) && self.m.has_cap(C::Float16))
-            && (self.m.has_cap(C::StorageBuffer16BitAccess)
-                || self.m.has_cap(C::StoragePushConstant16)
-                || self.m.has_cap(C::StorageInputOutput16)
-                || self.m.has_cap(C::StorageBuffer8BitAccess)
-                || self.m.has_cap(C::StoragePushConstant8))
     }
 
     fn debug(&mut self, inst: &Inst<'_>) {

@@ -167,9 +167,10 @@ impl Checker<'_> {
                 self.fault(Rule::OperandType, inst.at, Note::Id(inst.word(i)));
             }
         }
+        let components = u64::from(a.dim) + u64::from(b.dim);
         for &literal in literals {
-            if literal != u32::MAX && literal >= a.dim + b.dim {
-                let note = Note::Limit(u64::from(literal), u64::from(a.dim + b.dim));
+            if literal != u32::MAX && u64::from(literal) >= components {
+                let note = Note::Limit(u64::from(literal), components);
                 self.fault(Rule::Shuffle, inst.at, note);
             }
         }

@@ -776,7 +776,7 @@ impl<'a> Decoder<'a> {
         while len > 0 {
             len -= 1;
             let row = stack.get(len).copied().unwrap_or(0);
-            if !self.m.caps.insert(row) {
+            if !self.m.declare(row) {
                 continue;
             }
             let implied = tables::capabilities()

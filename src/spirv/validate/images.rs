@@ -209,7 +209,7 @@ impl Checker<'_> {
         let sample = self.idx(inst, 5);
         // Rgba32f … by number: R32f, R32i, R32ui, R64ui, R64i.
         let format = matches!(image.format, 3 | 24 | 33 | 40 | 41);
-        let components = image.plane() + image.arrayed;
+        let components = image.plane().saturating_add(image.arrayed);
         let components = if image.arrayed == 1 && image.dim == dim::CUBE {
             3
         } else {
@@ -238,7 +238,7 @@ impl Checker<'_> {
         let needed = if cube {
             3
         } else {
-            image.plane() + image.arrayed
+            image.plane().saturating_add(image.arrayed)
         };
         if num.base != kind || num.cooperative || num.dim < needed {
             self.fault(Rule::ImageCoordinate, inst.at, Note::Id(inst.word(i)));
@@ -379,12 +379,12 @@ impl Checker<'_> {
         };
         let (result_fits, image_fits) = match inst.op {
             Op::ImageQuerySizeLod => {
-                let size = image.arrayed
-                    + match image.dim {
-                        dim::D1 => 1,
-                        dim::D2 | dim::CUBE => 2,
-                        _ => 3,
-                    };
+                let plane = match image.dim {
+                    dim::D1 => 1,
+                    dim::D2 | dim::CUBE => 2,
+                    _ => 3,
+                };
+                let size = image.arrayed.saturating_add(plane);
                 if !self.is_int(self.operand_type(inst, 4)) {
                     self.fault(Rule::ImageOperands, inst.at, Note::Id(inst.word(4)));
                 }
@@ -394,12 +394,12 @@ impl Checker<'_> {
                 )
             }
             Op::ImageQuerySize => {
-                let size = image.arrayed
-                    + match image.dim {
-                        dim::D1 | dim::BUFFER => 1,
-                        dim::D3 => 3,
-                        _ => 2,
-                    };
+                let plane = match image.dim {
+                    dim::D1 | dim::BUFFER => 1,
+                    dim::D3 => 3,
+                    _ => 2,
+                };
+                let size = image.arrayed.saturating_add(plane);
                 let sized = !image.has_levels()
                     || image.multisampled == 1
                     || matches!(image.sampled, 0 | 2);

@@ -61,7 +61,14 @@ pub(super) struct Layouts {
 }
 
 fn round_up(value: u64, to: u32) -> u64 {
-    value.next_multiple_of(u64::from(to.max(1)))
+    value
+        .checked_next_multiple_of(u64::from(to.max(1)))
+        .unwrap_or(u64::MAX)
+}
+
+/// The alignment of what stands in a uniform block.
+fn extended(alignment: u32) -> u32 {
+    alignment.checked_next_multiple_of(16).unwrap_or(u32::MAX)
 }
 
 fn multiple(value: u32, of: u32) -> bool {
@@ -100,9 +107,9 @@ impl Layouts {
             } else {
                 column.dim
             };
-            let base = bytes * if rows == 3 { 4 } else { rows };
+            let base = bytes.saturating_mul(if rows == 3 { 4 } else { rows });
             return if rules == Rules::Extended {
-                base.next_multiple_of(16)
+                extended(base)
             } else {
                 base
             };
@@ -124,10 +131,10 @@ impl Layouts {
         let column = m.num(matrix.elem);
         let stride = u64::from(constraint.stride);
         let own = if constraint.row_major {
-            u64::from(column.dim.saturating_sub(1)) * stride
-                + u64::from(matrix.count) * u64::from(column.width / 8)
+            let rows = u64::from(column.dim.saturating_sub(1)).saturating_mul(stride);
+            rows.saturating_add(u64::from(matrix.count) * u64::from(column.width / 8))
         } else {
-            u64::from(matrix.count) * stride
+            u64::from(matrix.count).saturating_mul(stride)
         };
         shape.size.saturating_add(own)
     }
@@ -178,7 +185,7 @@ impl Checker<'_> {
                 ..Shape::default()
             },
             Kind::Vector => {
-                let aligned = bytes * if ty.count == 3 { 4 } else { ty.count };
+                let aligned = bytes.saturating_mul(if ty.count == 3 { 4 } else { ty.count });
                 Shape {
                     extended: aligned,
                     base: aligned,
@@ -205,7 +212,7 @@ impl Checker<'_> {
                     0
                 };
                 Shape {
-                    extended: elem.extended.next_multiple_of(16),
+                    extended: extended(elem.extended),
                     base: elem.base,
                     scalar: elem.scalar,
                     size: spread,
@@ -248,7 +255,7 @@ impl Checker<'_> {
                 shape.size = offset.saturating_add(l.size(m, ty, member.constraint));
             }
         }
-        shape.extended = shape.extended.next_multiple_of(16);
+        shape.extended = extended(shape.extended);
         shape
     }
 
@@ -405,7 +412,7 @@ impl Checker<'_> {
                 self.misaligned(p, scalar);
             }
             let size = l.size(m, ty, c);
-            let last = u64::from(p.offset) + size.saturating_sub(1);
+            let last = u64::from(p.offset).saturating_add(size.saturating_sub(1));
             let straddles = if size <= 16 {
                 u64::from(p.offset) >> 4 != last >> 4
             } else {

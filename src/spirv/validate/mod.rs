@@ -76,6 +76,8 @@ use state::Module;
 
 const HEADER_WORDS: usize = 5;
 const MAGIC: u32 = 0x0723_0203;
+/// Offsets are 32-bit.
+const MAX_WORDS: usize = 0x3FFF_FFFF;
 /// §2.17: result ids are below this bound.
 const MAX_BOUND: u32 = 0x3F_FFFF;
 
@@ -239,6 +241,10 @@ impl Validator {
         };
         if magic != MAGIC {
             out.fault(Rule::Magic, 0, Note::Value(magic), words);
+            return None;
+        }
+        if words.len() > MAX_WORDS {
+            out.unsupported(Unsupported::named(0, "", "a module of 4 GiB or more"));
             return None;
         }
         let minor = (version >> 8 & 0xFF) as u8;

@@ -270,6 +270,9 @@ impl IdMap {
     }
 }
 
+/// Capabilities are numbers below 64 times this.
+const CAP_WORDS: usize = 128;
+
 /// A set of capabilities, by their rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CapSet([u64; 6]);
@@ -327,6 +330,10 @@ pub(super) struct Module {
     /// A definition's block, the block that uses it, and where.
     pub(super) cross: Vec<(u32, u32, u32)>,
     pub(super) caps: CapSet,
+    /// The same by number, for questions about one capability.
+    pub(super) cap_values: Vec<u64>,
+    /// What [`Type::has`] must not have for a type to be used freely.
+    pub(super) limited: u16,
     pub(super) exts: CapSet,
     /// Extensions that no row of the grammar names, by [`super::coverage::other_extension`].
     pub(super) other_exts: u32,
@@ -360,6 +367,8 @@ impl Module {
             calls,
             cross,
             caps,
+            cap_values,
+            limited,
             exts,
             other_exts,
             addressing,
@@ -387,6 +396,9 @@ impl Module {
         calls.clear();
         cross.clear();
         *caps = CapSet::default();
+        cap_values.clear();
+        cap_values.resize(CAP_WORDS, 0);
+        *limited = has::INT8 | has::INT16 | has::FLOAT16;
         *exts = CapSet::default();
         *other_exts = 0;
         *addressing = 0;
@@ -476,7 +488,27 @@ impl Module {
 
     #[inline]
     pub(super) fn has_cap(&self, capability: Capability) -> bool {
-        tables::capability_row(capability as u32).is_some_and(|row| self.caps.contains(row))
+        let value = capability as u32;
+        self.cap_values
+            .get(value as usize / 64)
+            .is_some_and(|word| word >> (value % 64) & 1 == 1)
+    }
+
+    /// Declares the capability of this row.
+    pub(super) fn declare(&mut self, row: u16) -> bool {
+        let value = tables::capabilities()
+            .get(usize::from(row))
+            .map_or(0, |r| r.value);
+        if let Some(word) = self.cap_values.get_mut(value as usize / 64) {
+            *word |= 1 << (value % 64);
+        }
+        match Capability::from_u32(value) {
+            Some(Capability::Int8) => self.limited &= !has::INT8,
+            Some(Capability::Int16) => self.limited &= !has::INT16,
+            Some(Capability::Float16) => self.limited &= !has::FLOAT16,
+            _ => {}
+        }
+        self.caps.insert(row)
     }
 
     pub(super) fn has_ext(&self, name: &str) -> bool {
@@ -518,11 +550,9 @@ impl Module {
     }
 
     /// Whether a type holds narrow values whose arithmetic is not declared.
+    #[inline]
     pub(super) fn is_limited(&self, ty: Idx) -> bool {
-        let has = self.ty(ty).has;
-        (has & has::INT8 != 0 && !self.has_cap(Capability::Int8))
-            || (has & has::INT16 != 0 && !self.has_cap(Capability::Int16))
-            || (has & has::FLOAT16 != 0 && !self.has_cap(Capability::Float16))
+        self.ty(ty).has & self.limited != 0
     }
 
     pub(super) fn import(&self, idx: Idx) -> Option<&Import> {
