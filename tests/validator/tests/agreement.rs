@@ -92,6 +92,10 @@ const KNOWN: &[(&str, &str)] = &[
         "matrices in structures below arrays are not looked at",
     ),
     (
+        "constant-composite",
+        "constants of runtime arrays are let through",
+    ),
+    (
         "Invalid use of 8- or 16-bit result",
         "a name is taken for a use of a narrow value",
     ),
