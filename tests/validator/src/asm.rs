@@ -329,6 +329,7 @@ impl Assembler {
     fn number(&mut self, token: &str, ty: u32, words: &mut Vec<u32>) {
         let number = self.numbers.get(&ty).copied().unwrap_or(Number::Int(32));
         let bits = match number {
+            Number::Float(width) if token.contains(['p', 'P']) => hexadecimal(token, width),
             Number::Float(64) => parse_float(token).to_bits(),
             Number::Float(32) => u64::from((parse_float(token) as f32).to_bits()),
             Number::Float(_) => u64::from(integer(token)),
@@ -349,6 +350,32 @@ fn parse_float(token: &str) -> f64 {
     token
         .parse()
         .unwrap_or_else(|_| panic!("{token}: no decimal number"))
+}
+
+/// The bits of `0x1.8p-3`, written without a loss, as a float of a width.
+fn hexadecimal(token: &str, width: u32) -> u64 {
+    let (sign, text) = match token.strip_prefix('-') {
+        Some(rest) => (1, rest),
+        None => (0, token),
+    };
+    let (digits, exponent) = text.split_once('p').expect("a binary exponent");
+    let digits = digits.strip_prefix("0x").expect("hexadecimal digits");
+    let (_, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let exponent: i32 = exponent.parse().expect("an exponent");
+    let fraction = u64::from_str_radix(&format!("{fraction:0<13}"), 16).expect("a fraction");
+    let (exponent_bits, mantissa_bits) = match width {
+        16 => (5, 10),
+        32 => (8, 23),
+        _ => (11, 52),
+    };
+    let bias = (1 << (exponent_bits - 1)) - 1;
+    let mantissa = fraction >> (52 - mantissa_bits);
+    let magnitude = if exponent + bias > 0 {
+        u64::from((exponent + bias).cast_unsigned()) << mantissa_bits | mantissa
+    } else {
+        (1 << mantissa_bits | mantissa) >> (1 - exponent - bias)
+    };
+    sign << (width - 1) | magnitude
 }
 
 fn integer(token: &str) -> u32 {

@@ -2,7 +2,7 @@
 
 use crate::{asm, oracle};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
 
 /// A module of the corpus.
 #[derive(Clone, Debug)]
@@ -56,13 +56,16 @@ pub fn by_hand() -> Vec<Sample> {
 ///
 /// If a shader does not compile.
 pub fn glsl() -> Vec<Sample> {
+    // Compiled once by each of the tests' programs.
+    static COMPILED: OnceLock<Vec<Sample>> = OnceLock::new();
+    COMPILED.get_or_init(compile_glsl).clone()
+}
+
+fn compile_glsl() -> Vec<Sample> {
     let Some(tool) = oracle::find(oracle::Tool::Glslang) else {
         return Vec::new();
     };
-    // A folder for each call: tests run at the same time.
-    static CALLS: AtomicUsize = AtomicUsize::new(0);
-    let call = CALLS.fetch_add(1, Ordering::Relaxed);
-    let name_of = format!("kernite-glsl-{}-{call}", std::process::id());
+    let name_of = format!("kernite-glsl-{}", std::process::id());
     let out = std::env::temp_dir().join(name_of);
     std::fs::create_dir_all(&out).expect("a temporary folder");
     let mut samples = Vec::new();

@@ -80,16 +80,25 @@ pub fn find(tool: Tool) -> Option<PathBuf> {
     if path.is_some() {
         return path;
     }
+    skip(tool, "not found");
+    None
+}
+
+/// Prints and counts a test left out for want of a tool.
+///
+/// # Panics
+///
+/// If `KERNITE_REQUIRE_ORACLES` names the tool.
+pub fn skip(tool: Tool, why: &str) {
     let required = std::env::var("KERNITE_REQUIRE_ORACLES").unwrap_or_default();
     assert!(
         !required.split(',').any(|name| name.trim() == tool.name()),
-        "{} is required and missing: set {} or KERNITE_ORACLES",
+        "{} is required: {why}: set {} or KERNITE_ORACLES",
         tool.name(),
         tool.variable()
     );
     let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    println!("skipped (number {count}): no {}", tool.name());
-    None
+    println!("skipped (number {count}): {}: {why}", tool.name());
 }
 
 fn locate(tool: Tool) -> Option<PathBuf> {
