@@ -299,11 +299,11 @@ impl Checker<'_> {
                 if self.operand(inst, first + 1, plain(amount, Kind::Int)) {
                     self.shape(inst, first + 1, amount.dim == result.dim);
                 }
-                if let Some(by) = self.const_u64(self.idx(inst, first + 1)) {
-                    if by >= u64::from(result.width) {
-                        let note = Note::Limit(by, u64::from(result.width).saturating_sub(1));
-                        self.fault(Rule::ShiftAmount, inst.at, note);
-                    }
+                if let Some(by) = self.const_u64(self.idx(inst, first + 1))
+                    && by >= u64::from(result.width)
+                {
+                    let note = Note::Limit(by, u64::from(result.width).saturating_sub(1));
+                    self.fault(Rule::ShiftAmount, inst.at, note);
                 }
             }
             Op::BitwiseOr | Op::BitwiseXor | Op::BitwiseAnd | Op::Not => {

@@ -83,10 +83,11 @@ impl Checker<'_> {
     }
 
     pub(super) fn clock_scope(&mut self, inst: &Inst<'_>) {
-        if let Some(value) = self.scope_value(inst, 3) {
-            if value != scope::SUBGROUP && value != scope::DEVICE {
-                self.fault(Rule::ExecutionScope, inst.at, Note::Value(value));
-            }
+        if let Some(value) = self.scope_value(inst, 3)
+            && value != scope::SUBGROUP
+            && value != scope::DEVICE
+        {
+            self.fault(Rule::ExecutionScope, inst.at, Note::Value(value));
         }
     }
 

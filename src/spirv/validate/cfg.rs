@@ -249,10 +249,11 @@ impl Checker<'_> {
         let func = self.m.def(body.function.def).func;
         if def.func != 0 && def.func != func {
             self.fault(Rule::OtherFunction, at, Note::Id(def.id));
-        } else if let Some(def_block) = body.local(def.block) {
-            if flow.doms.reaches(parent) && !flow.doms.dominates(def_block, parent) {
-                self.fault(Rule::PhiDominance, at, Note::Id(def.id));
-            }
+        } else if let Some(def_block) = body.local(def.block)
+            && flow.doms.reaches(parent)
+            && !flow.doms.dominates(def_block, parent)
+        {
+            self.fault(Rule::PhiDominance, at, Note::Id(def.id));
         }
     }
 }
@@ -261,10 +262,10 @@ impl Checker<'_> {
 fn count_once(seen: &mut [u32], blocks: &[u32], stamp: u32) -> u32 {
     let mut count = 0;
     for &b in blocks {
-        if let Some(slot) = seen.get_mut(b as usize) {
-            if std::mem::replace(slot, stamp) != stamp {
-                count += 1;
-            }
+        if let Some(slot) = seen.get_mut(b as usize)
+            && std::mem::replace(slot, stamp) != stamp
+        {
+            count += 1;
         }
     }
     count

@@ -48,20 +48,20 @@ impl Checker<'_> {
             Op::CompositeConstruct => self.construct(inst),
             Op::CompositeExtract => {
                 let composite = self.operand_type(inst, first);
-                if let Some(member) = self.indexed(inst, composite, first + 1) {
-                    if member != inst.ty {
-                        self.fault(Rule::CompositeType, inst.at, Note::Id(m.def(inst.ty).id));
-                    }
+                if let Some(member) = self.indexed(inst, composite, first + 1)
+                    && member != inst.ty
+                {
+                    self.fault(Rule::CompositeType, inst.at, Note::Id(m.def(inst.ty).id));
                 }
             }
             Op::CompositeInsert => {
                 let composite = self.operand_type(inst, first + 1);
                 if composite != inst.ty {
                     self.fault(Rule::ResultType, inst.at, Note::Id(inst.word(first + 1)));
-                } else if let Some(member) = self.indexed(inst, composite, first + 2) {
-                    if member != self.operand_type(inst, first) {
-                        self.fault(Rule::CompositeType, inst.at, Note::Id(inst.word(first)));
-                    }
+                } else if let Some(member) = self.indexed(inst, composite, first + 2)
+                    && member != self.operand_type(inst, first)
+                {
+                    self.fault(Rule::CompositeType, inst.at, Note::Id(inst.word(first)));
                 }
             }
             Op::CopyObject => {

@@ -92,13 +92,13 @@ impl Checker<'_> {
             D::Coherent | D::Volatile if m.memory_model == 3 => {
                 self.fault(Rule::DecorationModel, decor.word, note);
             }
-            D::Binding | D::DescriptorSet => {
+            D::Binding | D::DescriptorSet
                 if !matches!(
                     class,
                     Some(S::StorageBuffer | S::Uniform | S::UniformConstant)
-                ) {
-                    self.fault(Rule::DecorationStorage, decor.word, note);
-                }
+                ) =>
+            {
+                self.fault(Rule::DecorationStorage, decor.word, note);
             }
             D::NonWritable | D::NonReadable => {
                 let local = kind == D::NonWritable

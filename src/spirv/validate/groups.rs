@@ -101,11 +101,11 @@ impl Checker<'_> {
         if !self.is_unsigned(self.m.type_of(idx)) || !self.is_constant(idx) {
             return self.fault(Rule::ClusterSize, inst.at, Note::Id(inst.word(i)));
         }
-        if let Some(size) = self.const_u64(idx) {
-            if !size.is_power_of_two() {
-                let size = u32::try_from(size).unwrap_or(u32::MAX);
-                self.fault(Rule::ClusterPower, inst.at, Note::Value(size));
-            }
+        if let Some(size) = self.const_u64(idx)
+            && !size.is_power_of_two()
+        {
+            let size = u32::try_from(size).unwrap_or(u32::MAX);
+            self.fault(Rule::ClusterPower, inst.at, Note::Value(size));
         }
     }
 }

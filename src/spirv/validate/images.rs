@@ -127,7 +127,7 @@ impl Checker<'_> {
             && matches!(sampled, 1 | 2)
             && dim != dim::RECT
             && !(subpass && (sampled != 2 || inst.word(8) != 0 || arrayed != 0))
-            && !(ms == 1 && sampled == 2 && !subpass && !m.has_cap(C::StorageImageMultisample));
+            && (ms != 1 || sampled != 2 || subpass || m.has_cap(C::StorageImageMultisample));
         if !fits {
             self.fault(Rule::TypeImage, inst.at, Note::None);
         }

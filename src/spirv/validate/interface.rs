@@ -171,11 +171,11 @@ impl Checker<'_> {
         s.names
             .sort_by(|&a, &b| name(a).cmp(&name(b)).then(a.cmp(&b)));
         for i in 1..s.names.len() {
-            if let (Some(&a), Some(&b)) = (s.names.get(i - 1), s.names.get(i)) {
-                if name(a) == name(b) {
-                    let word = m.entry_points.get(b as usize).map_or(0, |e| e.word);
-                    self.fault(Rule::EntryPointName, word, Note::None);
-                }
+            if let (Some(&a), Some(&b)) = (s.names.get(i - 1), s.names.get(i))
+                && name(a) == name(b)
+            {
+                let word = m.entry_points.get(b as usize).map_or(0, |e| e.word);
+                self.fault(Rule::EntryPointName, word, Note::None);
             }
         }
     }
@@ -283,10 +283,10 @@ impl Checker<'_> {
             | M::DenormFlushToZero
             | M::SignedZeroInfNanPreserve
             | M::RoundingModeRTE
-            | M::RoundingModeRTZ => {
-                if !matches!(inst.word(3), 16 | 32 | 64) {
-                    self.fault(Rule::FloatControlWidth, at, Note::Value(inst.word(3)));
-                }
+            | M::RoundingModeRTZ
+                if !matches!(inst.word(3), 16 | 32 | 64) =>
+            {
+                self.fault(Rule::FloatControlWidth, at, Note::Value(inst.word(3)));
             }
             _ => {}
         }
@@ -404,11 +404,11 @@ impl Checker<'_> {
         s.listed.sort_unstable();
         if m.version >= 4 {
             for pair in s.listed.windows(2) {
-                if let [a, b] = pair {
-                    if a == b {
-                        let word = m.entry_points.get(b.2 as usize).map_or(0, |e| e.word);
-                        self.fault(Rule::InterfaceVariable, word, Note::Id(m.def(b.1).id));
-                    }
+                if let [a, b] = pair
+                    && a == b
+                {
+                    let word = m.entry_points.get(b.2 as usize).map_or(0, |e| e.word);
+                    self.fault(Rule::InterfaceVariable, word, Note::Id(m.def(b.1).id));
                 }
             }
         }

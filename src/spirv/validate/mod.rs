@@ -42,6 +42,7 @@
 mod arithmetic;
 mod atomics;
 mod cfg;
+mod chains;
 mod check;
 mod composites;
 mod cooperative;

@@ -412,10 +412,10 @@ impl Checker<'_> {
             | Op::SLessThanEqual
             | Op::UGreaterThanEqual
             | Op::SGreaterThanEqual => self.logic(inst, op, 1),
-            Op::CooperativeMatrixLengthKHR => {
-                if self.m.kind(self.idx(inst, 4)) != Kind::CooperativeMatrix {
-                    self.fault(Rule::OperandType, inst.at, Note::Id(inst.word(4)));
-                }
+            Op::CooperativeMatrixLengthKHR
+                if self.m.kind(self.idx(inst, 4)) != Kind::CooperativeMatrix =>
+            {
+                self.fault(Rule::OperandType, inst.at, Note::Id(inst.word(4)));
             }
             _ => {}
         }
@@ -434,11 +434,11 @@ impl Checker<'_> {
         };
         order.sort_by(|&a, &b| key(a).cmp(&key(b)).then(a.cmp(&b)));
         for i in 1..order.len() {
-            if let (Some(&a), Some(&b)) = (order.get(i - 1), order.get(i)) {
-                if key(a) == key(b) {
-                    let note = Note::Ids(self.word_at(a, 1), self.word_at(b, 1));
-                    self.fault(Rule::TypeUnique, b, note);
-                }
+            if let (Some(&a), Some(&b)) = (order.get(i - 1), order.get(i))
+                && key(a) == key(b)
+            {
+                let note = Note::Ids(self.word_at(a, 1), self.word_at(b, 1));
+                self.fault(Rule::TypeUnique, b, note);
             }
         }
     }

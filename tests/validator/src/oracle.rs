@@ -145,10 +145,10 @@ fn below(folder: &Path, name: &str, depth: usize) -> Option<PathBuf> {
 /// A command for a tool, with its libraries beside it if it has some.
 pub fn command(path: &Path) -> Command {
     let mut command = Command::new(path);
-    if let Some(lib) = path.parent().and_then(Path::parent).map(|p| p.join("lib")) {
-        if lib.is_dir() {
-            command.env("LD_LIBRARY_PATH", lib);
-        }
+    if let Some(lib) = path.parent().and_then(Path::parent).map(|p| p.join("lib"))
+        && lib.is_dir()
+    {
+        command.env("LD_LIBRARY_PATH", lib);
     }
     command
 }

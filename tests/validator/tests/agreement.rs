@@ -149,7 +149,7 @@ impl Run<'_> {
         let form = verdict.faults().any(|f| f.rule().group() == Group::Form);
         let mut counts = self.counts.lock().expect("no panic while counting");
         let count = counts.entry(kind).or_default();
-        if !(form && !valid) {
+        if !form || valid {
             count.judged += 1;
         }
         let disagreement = match (&verdict, valid) {
