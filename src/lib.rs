@@ -13,5 +13,7 @@ pub mod verify;
 
 pub mod builder;
 
+pub mod math;
+
 pub mod dxbc;
 pub mod spirv;
