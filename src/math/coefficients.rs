@@ -36,19 +36,21 @@ impl Constants for f32 {
     const EXP2_LOWEST: f32 = f32::from_bits(0xc317_0000); // -151.0
     const EXP: &'static [f32] = &[
         f32::from_bits(0x3f80_0000), // 1.0
-        f32::from_bits(0x3eff_fffe), // 0.49999994
-        f32::from_bits(0x3e2a_aa49), // 0.166665211
-        f32::from_bits(0x3d2a_ac57), // 0.0416682623
-        f32::from_bits(0x3c09_1cc1), // 0.00836867187
-        f32::from_bits(0x3ab5_27b3), // 0.00138210354
+        f32::from_bits(0x3f00_0000), // 0.5
+        f32::from_bits(0x3e2a_aaaa), // 0.166666657
+        f32::from_bits(0x3d2a_aa74), // 0.041666463
+        f32::from_bits(0x3c08_8987), // 0.00833357032
+        f32::from_bits(0x3ab6_a65e), // 0.00139350793
+        f32::from_bits(0x394e_fdbc), // 0.000197402143
     ];
     const EXP2: &'static [f32] = &[
         f32::from_bits(0x3f31_7218), // 0.693147182
-        f32::from_bits(0x3e75_fdee), // 0.240226477
-        f32::from_bits(0x3d63_57bd), // 0.0555035956
-        f32::from_bits(0x3c1d_96ea), // 0.00961850025
-        f32::from_bits(0x3aaf_84a9), // 0.00133909762
-        f32::from_bits(0x3920_bc39), // 0.000153289075
+        f32::from_bits(0x3e75_fdf0), // 0.240226507
+        f32::from_bits(0x3d63_5837), // 0.0555040501
+        f32::from_bits(0x3c1d_952e), // 0.00961808674
+        f32::from_bits(0x3aae_d2c7), // 0.0013337963
+        f32::from_bits(0x3922_0716), // 0.000154521636
+        f32::from_bits(0x3770_4db9), // 1.4323211e-5
     ];
     const EXPM1: &'static [f32] = &[
         f32::from_bits(0x3eff_ffff), // 0.49999997
@@ -61,27 +63,29 @@ impl Constants for f32 {
     const TWO_THIRDS_BITS: u64 = 0x3f2aaaab;
     const LOG: &'static [f32] = &[
         f32::from_bits(0xbf00_0000), // -0.5
-        f32::from_bits(0x3eaa_aa83), // 0.333332151
-        f32::from_bits(0xbe7f_ff7a), // -0.249998003
-        f32::from_bits(0x3e4c_e82e), // 0.200104445
-        f32::from_bits(0xbe2a_ce96), // -0.166803688
-        f32::from_bits(0x3e0f_6a2d), // 0.140053466
-        f32::from_bits(0xbdf9_918a), // -0.121859625
-        f32::from_bits(0x3e0f_392a), // 0.139866501
-        f32::from_bits(0xbe03_ee8b), // -0.128839657
+        f32::from_bits(0x3eaa_aaab), // 0.333333343
+        f32::from_bits(0xbe7f_ff8b), // -0.249998257
+        f32::from_bits(0x3e4c_cbfe), // 0.199996918
+        f32::from_bits(0xbe2a_cbed), // -0.16679354
+        f32::from_bits(0x3e12_74a0), // 0.143023014
+        f32::from_bits(0xbdf9_d44f), // -0.121986978
+        f32::from_bits(0x3ddc_aafb), // 0.107747994
+        f32::from_bits(0xbe03_68e3), // -0.128329799
+        f32::from_bits(0x3df4_79b2), // 0.11937274
     ];
     const LOG2_SLOPE_HI: f32 = f32::from_bits(0x3fb8_aa3b); // 1.44269502
     const LOG2_SLOPE_LO: f32 = f32::from_bits(0x32a5_7060); // 1.92596303e-8
     const LOG2: &'static [f32] = &[
-        f32::from_bits(0xbf38_aa3b), // -0.721347511
-        f32::from_bits(0x3ef6_3818), // 0.480896711
-        f32::from_bits(0xbeb8_a9ef), // -0.36067149
-        f32::from_bits(0x3e93_ceb8), // 0.288686514
-        f32::from_bits(0xbe76_68a6), // -0.240633577
-        f32::from_bits(0x3e4e_f2e3), // 0.202098414
-        f32::from_bits(0xbe34_2617), // -0.175926551
-        f32::from_bits(0x3e4e_6ebe), // 0.201594323
-        f32::from_bits(0xbe3d_f045), // -0.185486868
+        f32::from_bits(0xbf38_aa3c), // -0.72134757
+        f32::from_bits(0x3ef6_3855), // 0.480898529
+        f32::from_bits(0xbeb8_a92d), // -0.360665709
+        f32::from_bits(0x3e93_baa3), // 0.2885333
+        f32::from_bits(0xbe76_95e8), // -0.240806222
+        f32::from_bits(0x3e53_4de5), // 0.206351832
+        f32::from_bits(0xbe32_12d4), // -0.173899949
+        f32::from_bits(0x3e1e_ec70), // 0.155198812
+        f32::from_bits(0xbe46_37eb), // -0.193572685
+        f32::from_bits(0x3e31_5cd7), // 0.173205718
     ];
     const POW_1_HI: f32 = f32::from_bits(0x4038_aa3b); // 2.88539004
     const POW_1_LO: f32 = f32::from_bits(0x3325_7060); // 3.85192607e-8
@@ -142,24 +146,25 @@ impl Constants for f32 {
     };
     const TANH_MOST: f32 = f32::from_bits(0x4120_0000); // 10.0
     const TANH_STEPS: usize = 1;
-    const ERF_BORDER: f32 = f32::from_bits(0x3f58_0000); // 0.84375
+    const ERF_BORDER: f32 = f32::from_bits(0x3f80_0000); // 1.0
     const ERF_MOST: f32 = f32::from_bits(0x407c_0000); // 3.9375
     const ERF: &'static [f32] = &[
         f32::from_bits(0x3e03_75d4), // 0.128379166
-        f32::from_bits(0xbec0_9394), // -0.376125932
-        f32::from_bits(0x3de7_12f4), // 0.112829119
-        f32::from_bits(0xbcdb_9fac), // -0.0268095359
-        f32::from_bits(0x3ba5_de24), // 0.00506188162
-        f32::from_bits(0xba27_1da8), // -0.000637496356
+        f32::from_bits(0xbec0_939f), // -0.37612626
+        f32::from_bits(0x3de7_1673), // 0.112835787
+        f32::from_bits(0xbcdb_fb97), // -0.0268533658
+        f32::from_bits(0x3ba9_f9df), // 0.00518725766
+        f32::from_bits(0xba51_b2b9), // -0.000799934904
+        f32::from_bits(0x38a3_e09c), // 7.81428243e-5
     ];
     const ERFC_LOG2: &'static [f32] = &[
         f32::from_bits(0xc02a_c757), // -2.66841674
-        f32::from_bits(0xc073_a995), // -3.80722547
-        f32::from_bits(0xbf9b_b117), // -1.21634185
-        f32::from_bits(0xbd75_95f7), // -0.0599574707
-        f32::from_bits(0x3c6b_e349), // 0.0143974507
-        f32::from_bits(0xbb31_a876), // -0.00271084672
-        f32::from_bits(0x3993_ed91), // 0.000282150257
+        f32::from_bits(0xc073_a986), // -3.80722189
+        f32::from_bits(0xbf9b_b2b6), // -1.21639132
+        f32::from_bits(0xbd74_c1a1), // -0.0597549714
+        f32::from_bits(0x3c66_6f4b), // 0.0140646202
+        f32::from_bits(0xbb22_925a), // -0.00248064706
+        f32::from_bits(0x396d_df35), // 0.000226852324
     ];
     const RSQRT_GUESS: u64 = 0x5f375a86;
     const RSQRT_STEPS: usize = 2;
