@@ -101,7 +101,7 @@ impl Constants for f32 {
         f32::from_bits(0xbe82_8e2d), // -0.254990965
         f32::from_bits(0x3def_51c0), // 0.116855145
     ];
-    const POW_STEPS: usize = 1;
+    const POW_STEPS: usize = 2;
     const POW_MOST: f32 = f32::from_bits(0x5380_0000); // 1.09951163e+12
     const RECIPROCAL: &'static [f32] = &[
         f32::from_bits(0x4007_c0c8), // 2.12114143
@@ -313,7 +313,7 @@ impl Constants for f64 {
         f64::from_bits(0xbfd0_51c5_a4be_f4be), // -0.25499097
         f64::from_bits(0x3fbd_ea38_818c_041a), // 0.116855175
     ];
-    const POW_STEPS: usize = 2;
+    const POW_STEPS: usize = 3;
     const POW_MOST: f64 = f64::from_bits(0x4450_0000_0000_0000); // 1.1805916207174113e+21
     const RECIPROCAL: &'static [f64] = &[
         f64::from_bits(0x4000_f818_f4ec_dfaa), // 2.12114135
