@@ -3,6 +3,8 @@
 
 pub mod choices;
 pub mod differential;
+pub mod fuzz;
+pub mod gaps;
 pub mod generate;
 #[path = "../../../examples/kernels/mod.rs"]
 #[allow(missing_docs)]

@@ -5,6 +5,7 @@ use kernite::kernel::Module;
 use kernite::{ptx, spirv};
 use kernite_suite::choices::SplitMix;
 use kernite_suite::differential::{case, seeds};
+use kernite_suite::gaps::{GAPS, config_for, still_there};
 use kernite_suite::generate::Config;
 use kernite_testkit::ptxas::{Options, Ptxas};
 use kernite_testkit::spirv_tools::{Env, SpirvVal};
@@ -18,6 +19,7 @@ fn static_oracles_accept_random_kernels() {
     // Many entries a module: the oracles' start costs more than a kernel.
     const BATCH: u64 = 50;
     let (ptxas, val) = (Ptxas::get(), SpirvVal::get());
+    let mut validator = spirv::Validator::new();
     for first in (0..n).step_by(BATCH as usize) {
         let mut module = Module::new();
         for seed in first..(first + BATCH).min(n) {
@@ -53,19 +55,15 @@ fn static_oracles_accept_random_kernels() {
         if let Err(e) = kernite_testkit::rspirv::load(&words) {
             panic!("{place}: {e}");
         }
+        let verdict = validator.words(&words);
+        assert!(verdict.is_valid(), "{place}: {verdict}");
     }
 }
 
 #[test]
 fn devices_compute_what_the_reference_does() {
     let Some(device) = Context::get() else { return };
-    // lavapipe flushes subnormals, as Vulkan allows without DenormPreserve.
-    let subnormals = device.info().float_controls.denorm_preserve.f32;
-    let config = Config {
-        subnormals,
-        honest_floats: !device.info().is_lavapipe(),
-        ..Config::default()
-    };
+    let config = config_for(device);
     for seed in 0..seeds(100) {
         let decisions = SplitMix::decisions(seed, DECISIONS);
         let case = case("k", &decisions, config).unwrap();
@@ -78,5 +76,18 @@ fn devices_compute_what_the_reference_does() {
         if let Some((buffer, difference)) = case.difference(&expected, &got) {
             panic!("seed {seed}: buf{buffer}: {difference}\n{}", case.kernel);
         }
+    }
+}
+
+#[test]
+fn the_gaps_of_the_device_are_still_there() {
+    let Some(device) = Context::get() else { return };
+    for gap in GAPS.iter().filter(|gap| (gap.has)(device)) {
+        let there = still_there(gap, device).unwrap_or_else(|e| panic!("{}: {e}", gap.what));
+        assert!(
+            there,
+            "{} ({}): no longer so; the row can go",
+            gap.what, gap.why
+        );
     }
 }
