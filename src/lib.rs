@@ -15,6 +15,8 @@ pub mod builder;
 
 pub mod text;
 
+pub mod math;
+
 pub mod reference;
 
 pub mod dxbc;
