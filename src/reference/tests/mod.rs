@@ -5,6 +5,7 @@ mod control;
 mod launch;
 mod memory;
 mod narrow;
+mod precise;
 mod subgroups;
 mod support;
 mod values;
