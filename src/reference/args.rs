@@ -2,6 +2,7 @@
 
 use crate::types::{Const, Type};
 use bytemuck::Pod;
+use half::{bf16, f16};
 
 mod sealed {
     pub trait Sealed {}
@@ -217,7 +218,7 @@ macro_rules! scalars {
         }
     )*};
 }
-scalars! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
+scalars! { bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 f16 bf16 }
 
 macro_rules! element_types {
     ($($t:ident = $name:ident;)*) => {$(
@@ -236,6 +237,8 @@ element_types! {
     u16 = U16;
     u32 = U32;
     u64 = U64;
+    f16 = F16;
+    bf16 = BF16;
     f32 = F32;
     f64 = F64;
 }

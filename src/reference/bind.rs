@@ -44,6 +44,7 @@ pub(super) struct Sizes {
     pub shared_bits: u64,
     /// Cells.
     pub cells: u64,
+    pub tables: u64,
 }
 
 impl Sizes {
@@ -56,6 +57,7 @@ impl Sizes {
             .saturating_mul(each)
             .saturating_add(self.cells.saturating_mul(CELL_BYTES))
             .saturating_add(self.shared_bits / 8)
+            .saturating_add(self.tables)
     }
 }
 
@@ -66,9 +68,10 @@ pub(super) struct Binder {
     pub scalars: Vec<Const>,
     /// By number.
     pub lengths: Vec<u64>,
-    /// The first regions of shared and of private arrays.
+    /// The first regions of shared and private arrays and of tables.
     pub shared: u32,
     pub private: u32,
+    pub tables: u32,
     spans: Vec<Span>,
     behind: Vec<Behind>,
 }
@@ -178,7 +181,7 @@ impl Binder {
                         *region = Region {
                             mem: Mem::Buffer(n),
                             store: Store::Buffer(buffer),
-                            start: offset / size,
+                            start: offset,
                             len,
                             ..Region::NONE
                         };
@@ -252,12 +255,12 @@ impl Binder {
             {
                 let each = decl.elem.bytes() as usize / behind.granule;
                 region.cells_each = each;
-                region.cells = Some(behind.cells + region.start * each);
+                region.cells = Some(behind.cells + region.start / behind.granule);
             }
         }
     }
 
-    /// Lays shared and private arrays out.
+    /// Lays shared and private arrays and tables out.
     fn arrays(
         &mut self,
         memory: &mut Memory,
@@ -302,7 +305,7 @@ impl Binder {
             memory.regions.push(Region {
                 mem: Mem::Shared(n as u32),
                 store: Store::Shared,
-                start: (start / size) as usize,
+                start: start as usize,
                 len: len as usize,
                 written: tracked.then_some(bits),
                 cells: races.then_some(cells),
@@ -333,13 +336,26 @@ impl Binder {
             memory.regions.push(Region {
                 mem: Mem::Private(n as u32),
                 store: Store::Private,
-                start: (start / size) as usize,
+                start: start as usize,
                 len: decl.len as usize,
                 written: checks.uninitialized.then_some(masks),
                 ..Region::NONE
             });
         }
         sizes.private = aligned(sizes.private, 8);
+        self.tables = memory.regions.len() as u32;
+        for (n, decl) in kernel.tables().iter().enumerate() {
+            // The verifier keeps the bytes of all of them below 2^32.
+            let start = sizes.tables.next_multiple_of(8);
+            sizes.tables = start + kernel.table_bytes(decl).len() as u64;
+            memory.regions.push(Region {
+                mem: Mem::Table(n as u32),
+                store: Store::Tables,
+                start: start as usize,
+                len: decl.len as usize,
+                ..Region::NONE
+            });
+        }
         Ok(())
     }
 }

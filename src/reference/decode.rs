@@ -1,11 +1,13 @@
 //! From bytecode to steps, once a launch.
 
+use super::collective::{self, Among, Kind as Reduction};
 use super::error::{ExecError, Touch};
 use super::lanes::{self, Pure, Slots};
 use super::ops::Number;
 use super::ops::bits::Bits;
 use super::ops::float::Float;
-use super::ops::int::Int;
+use super::ops::int::{self, Int};
+use super::ops::precise;
 use super::program::{Code, Fill, Modify, NOWHERE, Place, Program, Step, Width, With};
 use super::pure::{self, comparison, floats, ints, logic, numbers, over};
 use crate::kernel::{Inst, Kernel, Mem};
@@ -24,6 +26,9 @@ macro_rules! ordered {
                 Ord::$f(a.cast_signed(), b.cast_signed()).cast_unsigned()
             })),
             Type::U64 => Some(Modify::W64(Ord::$f)),
+            Type::F32 => Some(Modify::W32(|a, b| {
+                Number::$f(f32::from_bits(a), f32::from_bits(b)).to_bits()
+            })),
             _ => None,
         }
     };
@@ -37,9 +42,10 @@ pub(super) struct Launched<'a> {
     /// Elements of the buffers, by number.
     pub lengths: &'a [u64],
     pub subgroup_size: u32,
-    /// The first regions of shared and of private arrays; those of buffers begin at 0.
+    /// The first regions of shared and private arrays and of tables; those of buffers begin at 0.
     pub shared: u32,
     pub private: u32,
+    pub tables: u32,
 }
 
 /// An open block.
@@ -84,7 +90,7 @@ impl Decoder {
             steps,
             constants,
             built_ins,
-            words,
+            words: needed,
         } = program;
         steps.clear();
         constants.clear();
@@ -95,9 +101,7 @@ impl Decoder {
         let mut next = 0;
         for (at, inst) in kernel.insts().iter().enumerate() {
             let slot = next;
-            if !inst.ty.is_none() {
-                next += launched.subgroup_size;
-            }
+            next += words(inst.ty) * launched.subgroup_size;
             // The verifier keeps instructions below 2^28.
             let at = at as u32;
             let decoded = self.step(steps, kernel, launched, inst, at, slot)?;
@@ -116,7 +120,7 @@ impl Decoder {
         }
         let exit = steps.len() as u32;
         close(steps, &mut self.ended, exit);
-        *words = next as usize;
+        *needed = next as usize;
         Ok(())
     }
 
@@ -142,7 +146,7 @@ impl Decoder {
         let along = |sizes: [u32; 3]| sizes.get(axis).copied().unwrap_or(1);
         let unsupported = |ty| ExecError::Unsupported { at, op, ty };
         let bits = |bits: u64, ty: Type| {
-            width(ty)
+            Width::of(ty)
                 .map(|width| Decoded::Fill(With::Bits(bits, width)))
                 .ok_or(unsupported(ty))
         };
@@ -166,12 +170,13 @@ impl Decoder {
                 Some(Mem::Buffer(n)) => n,
                 Some(Mem::Shared(n)) => launched.shared + n,
                 Some(Mem::Private(n)) => launched.private + n,
+                Some(Mem::Table(n)) => launched.tables + n,
                 None => return Err(unsupported(t)),
             };
             Ok(Place {
                 region,
                 index: reg(1),
-                index_width: width(type_of(1)).ok_or(unsupported(type_of(1)))?,
+                index_is_wide: type_of(1) == Type::U64,
                 offset: word(offset),
             })
         };
@@ -181,12 +186,16 @@ impl Decoder {
             b: reg(b),
             ..Slots::default()
         };
-        let wide = |ty: Type| width(ty).ok_or(unsupported(ty));
+        let wide = |ty: Type| Width::of(ty).ok_or(unsupported(ty));
         let modify = |how: Option<Modify>| {
             let how = how.ok_or(unsupported(t))?;
             Ok(Decoded::Step(Code::Modify(place(3)?, how), operands(2, 2)))
         };
         let plain = |code| Ok(Decoded::Step(code, operands(0, 0)));
+        let among = |chosen: Option<Among>| {
+            let chosen = chosen.ok_or(unsupported(t))?;
+            Ok(Decoded::Step(Code::Among(chosen), operands(0, 1)))
+        };
 
         match op {
             Op::Const => bits(inst.const_bits(), t),
@@ -214,7 +223,7 @@ impl Decoder {
             Op::Mul => pure(numbers!(t; binary Number::mul), t),
             Op::MulHi => pure(ints!(t; binary Int::mul_hi), t),
             Op::Div => pure(numbers!(t; binary Number::div), t),
-            Op::Rem => pure(ints!(t; binary Int::rem), t),
+            Op::Rem => pure(numbers!(t; binary Number::rem), t),
             Op::Neg => pure(numbers!(t; unary Number::neg), t),
             Op::Abs => pure(numbers!(t; unary Number::abs), t),
             Op::Min => pure(numbers!(t; binary Number::min), t),
@@ -224,6 +233,16 @@ impl Decoder {
             Op::Clamp => pure(numbers!(t; ternary Number::clamp), t),
             Op::MulAdd => pure(numbers!(t; ternary Number::mul_add), t),
             Op::Fma => pure(floats!(t; ternary Float::fma), t),
+            Op::AddSat => pure(ints!(t; binary Int::add_sat), t),
+            Op::SubSat => pure(ints!(t; binary Int::sub_sat), t),
+            Op::Dot4Add => {
+                let chosen: Option<Pure> = match t {
+                    Type::I32 => Some(|r, s, n| lanes::ternary(r, s, n, int::dot4_signed)),
+                    Type::U32 => Some(|r, s, n| lanes::ternary(r, s, n, int::dot4_unsigned)),
+                    _ => None,
+                };
+                pure(chosen, t)
+            }
 
             Op::And => pure(logic!(t; binary Bits::and), t),
             Op::Or => pure(logic!(t; binary Bits::or), t),
@@ -251,8 +270,12 @@ impl Decoder {
             Op::Ge => pure(comparison!(first; ge), first),
             Op::Select => pure(pure::select(t), t),
             Op::Convert => pure(pure::convert(first, t), first),
-            Op::Bitcast => pure(width(t).map(|_| pure::copy as Pure), t),
+            Op::Bitcast => pure(Width::of(t).map(|_| pure::copy as Pure), t),
 
+            Op::Pack => pure(pure::pack(first), first),
+            Op::Unpack => pure(pure::unpack(t, inst.flags & Inst::HIGH != 0), t),
+
+            // A hardware's approximation is compared by bounds; here it is the precise form.
             Op::Sqrt => pure(floats!(t; unary Float::sqrt), t),
             Op::Rsqrt => pure(floats!(t; unary Float::rsqrt), t),
             Op::Rcp => pure(floats!(t; unary Float::rcp), t),
@@ -260,6 +283,23 @@ impl Decoder {
             Op::Ceil => pure(floats!(t; unary Float::ceil), t),
             Op::Trunc => pure(floats!(t; unary Float::trunc), t),
             Op::RoundEven => pure(floats!(t; unary Float::round_even), t),
+            Op::Exp
+            | Op::Exp2
+            | Op::Log
+            | Op::Log2
+            | Op::Pow
+            | Op::Sin
+            | Op::Cos
+            | Op::Tan
+            | Op::Tanh
+            | Op::Erf => pure(precise::function(op, t), t),
+            Op::Fract => pure(floats!(t; unary Float::fract), t),
+            Op::Copysign => pure(floats!(t; binary Float::copysign), t),
+            Op::IsNan => pure(floats!(first; unary Float::is_nan), first),
+            Op::IsInf => pure(floats!(first; unary Float::is_inf), first),
+
+            Op::Construct2 | Op::Construct4 => pure(pure::construct(t), t),
+            Op::Extract => pure(pure::extract(first, inst.flags), first),
 
             Op::Load => {
                 let code = Code::Load(place(2)?, wide(t)?, Touch::Read);
@@ -273,7 +313,7 @@ impl Decoder {
                 let mem = Mem::from_word(word(0)).unwrap_or(Mem::Buffer(word(0)));
                 let len = match mem {
                     Mem::Buffer(n) => launched.lengths.get(n as usize).copied().unwrap_or(0),
-                    Mem::Shared(_) | Mem::Private(_) => 0,
+                    Mem::Shared(_) | Mem::Private(_) | Mem::Table(_) => 0,
                 };
                 if t == Type::U32 && u32::try_from(len).is_err() {
                     return Err(ExecError::ArrayLength { at, mem, len });
@@ -281,7 +321,7 @@ impl Decoder {
                 bits(len, t)
             }
             Op::Var => plain(Code::Set(wide(t)?)),
-            Op::VarGet => pure(width(t).map(|_| pure::copy as Pure), t),
+            Op::VarGet => pure(Width::of(t).map(|_| pure::copy as Pure), t),
             Op::VarSet => {
                 let slots = Slots {
                     d: reg(0),
@@ -302,6 +342,9 @@ impl Decoder {
             Op::AtomicAdd if t == Type::F32 => modify(Some(Modify::W32(|a, b| {
                 (f32::from_bits(a) + f32::from_bits(b)).to_bits()
             }))),
+            Op::AtomicAdd if t == Type::F64 => modify(Some(Modify::W64(|a, b| {
+                (f64::from_bits(a) + f64::from_bits(b)).to_bits()
+            }))),
             Op::AtomicAdd => modify(either(t, u32::wrapping_add, u64::wrapping_add)),
             Op::AtomicSub => modify(either(t, u32::wrapping_sub, u64::wrapping_sub)),
             Op::AtomicMin => modify(ordered!(t, min)),
@@ -317,6 +360,24 @@ impl Decoder {
 
             Op::WorkgroupBarrier => plain(Code::Barrier),
             Op::MemoryFence => plain(Code::Fence),
+
+            Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown | Op::Broadcast => {
+                among(collective::shuffle(op, t))
+            }
+            Op::Ballot => among(Some(collective::ballot)),
+            Op::Any => among(Some(collective::any)),
+            Op::All => among(Some(collective::all)),
+            Op::Elect => among(Some(collective::elect)),
+            Op::SubgroupAdd
+            | Op::SubgroupMin
+            | Op::SubgroupMax
+            | Op::SubgroupAnd
+            | Op::SubgroupOr
+            | Op::SubgroupXor => {
+                let chosen = collective::reduction(op, t).ok_or(unsupported(t))?;
+                plain(Code::Scan(chosen, Reduction::of(inst.flags)))
+            }
+            Op::SubgroupBarrier => plain(Code::SubgroupBarrier),
 
             Op::If => {
                 let step = plain(Code::If { closer: NOWHERE });
@@ -431,19 +492,16 @@ fn close(steps: &mut [Step], ended: &mut u32, closer: u32) {
     *ended = NOWHERE;
 }
 
-/// The width of a scalar's lanes; `None` for what the executor does not keep in registers.
-fn width(ty: Type) -> Option<Width> {
-    match ty {
-        Type::BOOL | Type::I32 | Type::U32 | Type::F32 => Some(Width::W32),
-        Type::I64 | Type::U64 | Type::F64 => Some(Width::W64),
-        _ => None,
-    }
+/// Words of a lane in the register file.
+pub(super) fn words(ty: Type) -> u32 {
+    Width::of(ty).map_or(0, Width::words)
 }
 
 /// A modification that the sign does not matter to.
 fn either(ty: Type, narrow: fn(u32, u32) -> u32, wide: fn(u64, u64) -> u64) -> Option<Modify> {
-    match width(ty)? {
-        Width::W32 => Some(Modify::W32(narrow)),
-        Width::W64 => Some(Modify::W64(wide)),
+    match ty {
+        Type::I32 | Type::U32 | Type::F32 => Some(Modify::W32(narrow)),
+        Type::I64 | Type::U64 => Some(Modify::W64(wide)),
+        _ => None,
     }
 }

@@ -14,6 +14,14 @@ pub enum ExecError {
     /// A subgroup size that is no power of two from 1 to 128.
     #[error("subgroup size {0}: it must be a power of two from 1 to 128")]
     SubgroupSize(u32),
+    /// The kernel requires subgroups of another size than the executor has.
+    #[error("the kernel requires subgroups of {required} lanes, the executor has {found}")]
+    RequiredSubgroupSize {
+        /// What [`crate::kernel::Kernel::required_subgroup_size`] says.
+        required: u32,
+        /// [`crate::reference::Options::subgroup_size`].
+        found: u32,
+    },
     /// A grid of 2^32 - 1 workgroups and more.
     #[error("a grid of {} x {} x {} is more than 2^32 - 2 workgroups", .0[0], .0[1], .0[2])]
     Grid([u32; 3]),
@@ -181,6 +189,12 @@ pub enum TrapKind {
         missing: Thread,
         /// The other barrier at which that thread waits, or `None` where it has ended or went another way.
         waits_at: Option<u32>,
+    },
+    /// An operation of a subgroup that another lane of it does not reach.
+    #[error("the operation of the subgroup is not reached by {missing}")]
+    Subgroup {
+        /// A thread that does not reach it.
+        missing: Thread,
     },
     /// An `assume_uniform` whose operand is not.
     #[error("the value is {value:?} here and {other_value:?} in {other}")]

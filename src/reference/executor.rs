@@ -2,7 +2,7 @@
 
 use super::args::Arg;
 use super::bind::{Binder, limit};
-use super::decode::{Decoder, Launched};
+use super::decode::{self, Decoder, Launched};
 use super::error::{ExecError, Trap, TrapKind};
 use super::lanes::{self, MAX_LANES};
 use super::memory::{Memory, Shape};
@@ -120,6 +120,14 @@ impl Executor {
         if !lanes.is_power_of_two() || lanes as usize > MAX_LANES {
             return Err(ExecError::SubgroupSize(lanes));
         }
+        if let Some(required) = kernel.required_subgroup_size()
+            && required != lanes
+        {
+            return Err(ExecError::RequiredSubgroupSize {
+                required,
+                found: lanes,
+            });
+        }
         let grid = launch.grid;
         let workgroups = if grid.contains(&0) {
             0
@@ -146,8 +154,9 @@ impl Executor {
         let sizes = self
             .binder
             .bind(&mut self.memory, kernel, launch, args, &options)?;
-        let values = kernel.insts().iter().filter(|i| !i.ty.is_none()).count();
-        let words = (values as u64).saturating_mul(lanes.into());
+        let values = kernel.insts().iter();
+        let values = values.fold(0u64, |n, i| n + u64::from(decode::words(i.ty)));
+        let words = values.saturating_mul(lanes.into());
         let slots = if kernel.uses().has(Uses::BARRIER) {
             threads.div_ceil(lanes)
         } else {
@@ -168,10 +177,11 @@ impl Executor {
             subgroup_size: lanes,
             shared: self.binder.shared,
             private: self.binder.private,
+            tables: self.binder.tables,
         };
         self.decoder.decode(&mut self.program, kernel, &launched)?;
         if workgroups > 0 {
-            self.memory.begin(&sizes, slots as usize);
+            self.memory.begin(&sizes, slots as usize, kernel);
             self.registers(slots as usize);
         }
         Ok(workgroups)
@@ -189,13 +199,21 @@ impl Executor {
         for regs in self.regs.chunks_exact_mut(words) {
             for fill in &self.program.constants {
                 match fill.with {
+                    // Bits stand in the type's width alone.
+                    With::Bits(bits, Width::W8) => {
+                        lanes::get_mut::<u8>(regs, fill.slot, n).fill(bits as u8);
+                    }
+                    With::Bits(bits, Width::W16) => {
+                        lanes::get_mut::<u16>(regs, fill.slot, n).fill(bits as u16);
+                    }
                     With::Bits(bits, Width::W32) => {
-                        // Bits stand in the type's width alone.
                         lanes::get_mut::<u32>(regs, fill.slot, n).fill(bits as u32);
                     }
                     With::Bits(bits, Width::W64) => {
                         lanes::get_mut::<u64>(regs, fill.slot, n).fill(bits);
                     }
+                    // There are no constants of vectors.
+                    With::Bits(_, Width::W128 | Width::W256) => {}
                     With::GlobalId(_)
                     | With::LocalId(_)
                     | With::WorkgroupId(_)

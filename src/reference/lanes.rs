@@ -1,7 +1,8 @@
 //! Registers and masks: the lanes of a subgroup, and loops over them.
 //!
-//! A value has 64 bits a lane in the register file. Those of 32 bits stand packed at its front, so that a loop over lanes
-//! reads and writes plain slices. A bool is a `u32` of 0 or 1.
+//! A value has a word of 64 bits a lane in the register file, or as many words as a vector needs. Lanes of less than 64
+//! bits stand packed at its front, so that a loop over lanes reads and writes plain slices of the type itself: narrow
+//! integers and floats have no bits above their width. A bool is a `u32` of 0 or 1, a vector an array.
 
 use bytemuck::Pod;
 
@@ -17,20 +18,25 @@ pub(super) fn first(n: usize) -> u128 {
     }
 }
 
+/// Words of a lane of type `T` in the register file.
+pub(super) const fn words<T>() -> usize {
+    size_of::<T>().div_ceil(8)
+}
+
 /// The lanes of the register at word `at`.
 ///
-/// In bounds: the register file holds `n` words from the start of every register that the decoder gave out.
+/// In bounds: the register file holds so many words from the start of every register that the decoder gave out.
 #[inline(always)]
 pub(super) fn get<T: Pod>(regs: &[u64], at: u32, n: usize) -> &[T] {
     let at = at as usize;
-    &bytemuck::cast_slice(&regs[at..at + n])[..n]
+    &bytemuck::cast_slice(&regs[at..at + n * words::<T>()])[..n]
 }
 
 /// As [`get`], to write to.
 #[inline(always)]
 pub(super) fn get_mut<T: Pod>(regs: &mut [u64], at: u32, n: usize) -> &mut [T] {
     let at = at as usize;
-    &mut bytemuck::cast_slice_mut(&mut regs[at..at + n])[..n]
+    &mut bytemuck::cast_slice_mut(&mut regs[at..at + n * words::<T>()])[..n]
 }
 
 /// Calls `f` for every lane of `mask` in order, until it fails.
@@ -154,7 +160,8 @@ pub(super) fn quaternary<A: Pod, B: Pod, C: Pod, E: Pod, D: Pod>(
 #[inline]
 pub(super) fn copy<T: Pod>(regs: &mut [u64], from: u32, to: u32, n: usize, mask: u128) {
     if mask == first(n) {
-        regs.copy_within(from as usize..from as usize + n, to as usize);
+        let from = from as usize;
+        regs.copy_within(from..from + n * words::<T>(), to as usize);
         return;
     }
     let (before, after) = regs.split_at_mut(from.max(to) as usize);
@@ -197,6 +204,20 @@ mod unit {
             1 | 1 << 31 | 1 << 32 | 1 << 63 | 1 << 64 | 1 << 127
         );
         assert_eq!(truths(&[1, 0, 1]), 0b101);
+    }
+
+    #[test]
+    fn lanes_of_every_width_have_their_words() {
+        let mut regs = vec![0u64; 16];
+        get_mut::<u8>(&mut regs, 0, 4).copy_from_slice(&[1, 2, 3, 4]);
+        get_mut::<u16>(&mut regs, 4, 4)[3] = 0xFFFF;
+        let wide = get_mut::<[u64; 2]>(&mut regs, 8, 4);
+        assert_eq!(wide.len(), 4);
+        wide[3] = [7, 8];
+        assert_eq!(regs[0], 0x0403_0201);
+        assert_eq!(regs[4], 0xFFFF << 48);
+        assert_eq!(regs[14..], [7, 8]);
+        assert_eq!(words::<[u64; 4]>(), 4);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::bind::Sizes;
 use super::error::{Thread, Touch, Trap, TrapKind};
 use super::lanes::{self, MAX_LANES, each, every, first};
 use super::options::Checks;
-use super::program::{Place, Step, Width};
+use super::program::{Place, Step};
 use super::shadow::Shadow;
-use crate::kernel::Mem;
+use crate::kernel::{Kernel, Mem};
 use bytemuck::Pod;
 
 /// Where elements are kept.
@@ -17,6 +17,7 @@ pub(super) enum Store {
     Shared,
     /// Element by element, each with one place a lane.
     Private,
+    Tables,
 }
 
 /// A buffer or array of the kernel in this launch.
@@ -24,7 +25,7 @@ pub(super) enum Store {
 pub(super) struct Region {
     pub mem: Mem,
     pub store: Store,
-    /// The first element, counted in elements from the start of the store.
+    /// The first byte, from the start of the store: aligned to the elements, or to 8 bytes where they are larger.
     pub start: usize,
     /// Elements.
     pub len: usize,
@@ -91,6 +92,8 @@ pub(super) struct Memory {
     pub buffers: Vec<Vec<u64>>,
     pub shared: Vec<u64>,
     pub private: Vec<u64>,
+    /// The elements of the constant tables.
+    tables: Vec<u64>,
     /// Words of a subgroup's private arrays, and masks of what is written in them.
     pub private_words: usize,
     pub private_masks: usize,
@@ -110,6 +113,7 @@ impl Default for Memory {
             buffers: Vec::new(),
             shared: Vec::new(),
             private: Vec::new(),
+            tables: Vec::new(),
             private_words: 0,
             private_masks: 0,
             regions: Vec::new(),
@@ -134,7 +138,7 @@ struct Access<'a> {
 
 impl Memory {
     /// Makes room for a launch.
-    pub fn begin(&mut self, sizes: &Sizes, slots: usize) {
+    pub fn begin(&mut self, sizes: &Sizes, slots: usize, kernel: &Kernel) {
         // What was checked against its limit fits.
         self.private_words = (sizes.private / 8) as usize;
         self.private_masks = sizes.private_masks as usize;
@@ -144,7 +148,21 @@ impl Memory {
             sizes.cells as usize,
             sizes.shared_bits.div_ceil(64) as usize,
             slots * self.private_masks,
+            slots,
         );
+        self.tables.resize(sizes.tables.div_ceil(8) as usize, 0);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.tables);
+        for region in &self.regions {
+            if let Mem::Table(n) = region.mem
+                && let Some(decl) = kernel.tables().get(n as usize)
+            {
+                let from = kernel.table_bytes(decl);
+                let to = bytes.get_mut(region.start..region.start + from.len());
+                if let Some(to) = to {
+                    to.copy_from_slice(from);
+                }
+            }
+        }
     }
 
     /// A workgroup finds its shared memory zero; where that is not promised, reads before writes are reported.
@@ -163,6 +181,7 @@ impl Memory {
             let start = slot * self.private_words;
             self.private[start..start + self.private_words].fill(0);
         }
+        self.shadow.begin_subgroup(slot);
     }
 
     /// A report of what a lane did.
@@ -193,19 +212,16 @@ impl Memory {
         };
         let offset = u64::from(place.offset);
         let index = &mut self.index[..n];
-        match place.index_width {
-            Width::W32 => {
-                let from = lanes::get::<u32>(regs, place.index, n);
-                for (to, &from) in index.iter_mut().zip(from) {
-                    *to = u64::from(from) + offset;
-                }
+        if place.index_is_wide {
+            let from = lanes::get::<u64>(regs, place.index, n);
+            for (to, &from) in index.iter_mut().zip(from) {
+                // No length reaches u64::MAX, so what passes it is out of bounds too.
+                *to = from.saturating_add(offset);
             }
-            Width::W64 => {
-                let from = lanes::get::<u64>(regs, place.index, n);
-                for (to, &from) in index.iter_mut().zip(from) {
-                    // No length reaches u64::MAX, so what passes it is out of bounds too.
-                    *to = from.saturating_add(offset);
-                }
+        } else {
+            let from = lanes::get::<u32>(regs, place.index, n);
+            for (to, &from) in index.iter_mut().zip(from) {
+                *to = u64::from(from) + offset;
             }
         }
         let len = region.len as u64;
@@ -247,9 +263,10 @@ impl Memory {
     ) -> Box<Trap> {
         let lane = outside.trailing_zeros() as usize;
         let place = access.place;
-        let index = match place.index_width {
-            Width::W32 => lanes::get::<u32>(regs, place.index, self.lanes)[lane].into(),
-            Width::W64 => lanes::get::<u64>(regs, place.index, self.lanes)[lane],
+        let index = if place.index_is_wide {
+            lanes::get::<u64>(regs, place.index, self.lanes)[lane]
+        } else {
+            lanes::get::<u32>(regs, place.index, self.lanes)[lane].into()
         };
         let kind = TrapKind::OutOfBounds {
             mem: region.mem,
@@ -303,11 +320,12 @@ impl Memory {
         // Nobody else sees a workgroup's shared memory.
         let group = match region.store {
             Store::Buffer(_) => running.group,
-            Store::Shared | Store::Private => 1,
+            Store::Shared | Store::Private | Store::Tables => 1,
         };
-        let mut now = shadow.now(group, running.base, access.step.at);
+        let shift = self.lanes.trailing_zeros();
+        let mut now = shadow.now(group, running.base, access.step.at, running.slot, shift);
         let found = each(inside, self.lanes, |lane| {
-            now.thread = running.base + lane as u32;
+            now.noted.thread = running.base + lane as u32;
             let first = cells + index[lane] as usize * region.cells_each;
             shadow
                 .touch(first, region.cells_each, access.touch, &now)
@@ -316,14 +334,15 @@ impl Memory {
         found.map_err(|(lane, (other_touch, other))| {
             let other_group = match region.store {
                 Store::Buffer(_) => other.group,
-                Store::Shared | Store::Private => running.group,
+                Store::Shared | Store::Private | Store::Tables => running.group,
             };
             let me = self.shape.thread(running.group, running.base + lane as u32);
             let kind = TrapKind::Race {
                 mem: region.mem,
                 element: self.index[lane],
                 touch: access.touch,
-                other: Some(self.shape.thread(other_group, other.thread)).filter(|t| *t != me),
+                other: Some(self.shape.thread(other_group, other.thread))
+                    .filter(|t| *t != me && !now.ordered(&other)),
                 other_at: other.at(),
                 other_touch,
             };
@@ -343,16 +362,15 @@ impl Memory {
                 let start = running.slot * self.private_words;
                 &mut self.private[start..start + self.private_words]
             }
+            Store::Tables => &mut self.tables,
         };
         let len = match region.store {
-            Store::Buffer(_) | Store::Shared => region.len,
+            Store::Buffer(_) | Store::Shared | Store::Tables => region.len,
             Store::Private => region.len * self.lanes,
         };
-        let all: &mut [T] = bytemuck::cast_slice_mut(words);
-        (
-            &mut all[region.start..region.start + len],
-            &self.index[..self.lanes],
-        )
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
+        let bytes = &mut bytes[region.start..region.start + len * size_of::<T>()];
+        (bytemuck::cast_slice_mut(bytes), &self.index[..self.lanes])
     }
 
     pub fn load<T: Pod>(

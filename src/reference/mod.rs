@@ -10,6 +10,33 @@
 //! opcode and the threads ([`Trap`]); see [`Checks`] for the list. A kernel's `contract` flag changes nothing: a product
 //! and a sum are always two roundings here.
 //!
+//! # Narrow types, vectors, functions
+//!
+//! Integers wrap at their own width. f16 and bf16 round once to their type in every operation (`mul_add` and `rsqrt`
+//! aside); `rsqrt` and the functions that have a recipe are computed in f32 and rounded once more. The flag `fast`
+//! changes nothing: what hardware approximates is compared by bounds.
+//!
+//! # Subgroups
+//!
+//! A lane is active if its linear local index is below the workgroup size, so the active lanes are the first ones; the
+//! verifier sees to it that all of them reach an operation of the subgroup. The last subgroup of a workgroup may be partial.
+//!
+//! Reductions and scans are computed in one order, on every type and with or without the flag for native order. With *n*
+//! the size of the subgroup, `f` the operation and `x[l]` the operand of lane *l*:
+//!
+//! * **Reduction**: for d = 1, 2, 4, … below n, in every lane at once, `x[l] = f(x[l], x[l xor d])`. Lanes that are not
+//!   active take part with a value that changes nothing (−0.0 for a float sum). All lanes then hold the same bits; the
+//!   result is that of lane 0. So it is (((x0 + x1) + (x2 + x3)) + …). A full subgroup can do this with `shuffle_xor` as it
+//!   stands. Where it may be partial, step d is `x[l] = f(x[l], shuffle_down(x, d))` in the lanes for which l + d is active,
+//!   and lane 0 is broadcast at the end: what the other lanes hold on the way does not reach it.
+//! * **Inclusive scan** (Hillis and Steele): for d = 1, 2, 4, … below n, in the lanes l ≥ d at once,
+//!   `x[l] = f(x[l - d], x[l])`: `shuffle_up` by d. Lanes that are not active reach no active one.
+//! * **Exclusive scan**: the inclusive scan moved up by one lane, with the identity in lane 0.
+//!
+//! The identity is 0 for integer sums, −0.0 for float sums (−0.0 + x is x for every x, while +0.0 + −0.0 is +0.0), the
+//! greatest value or +inf for `min`, the least or −inf for `max`, all ones or true for `and`, 0 or false for `or` and `xor`.
+//! It stands in lane 0 of exclusive scans alone: `min` and `max` over lanes that all hold NaN are NaN, not an infinity.
+//!
 //! Not here: workgroups run one after the other on the calling thread. Sharing written buffers between threads without
 //! `unsafe` would put atomics under every buffer and make its bytes unborrowable. An [`Executor`] is `Send`, so launches
 //! that do not depend on each other can run on threads of their own.
@@ -36,6 +63,7 @@
 
 mod args;
 mod bind;
+mod collective;
 mod compare;
 mod decode;
 mod error;

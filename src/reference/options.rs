@@ -53,10 +53,14 @@ pub struct Checks {
     /// off such a read yields zero.
     pub uninitialized: bool,
     /// Races on shared memory are errors: two accesses to one byte by different threads, at least one a write, not both
-    /// atomic, with no barrier between. Lanes of one instruction count.
+    /// atomic, with no barrier between: one of the workgroup, or of the subgroup where both threads are in it. Lanes of one
+    /// instruction count.
     pub shared_races: bool,
     /// The same for buffers. Off by default: it costs 64 bytes of memory an element.
     pub buffer_races: bool,
+    /// An operation of a subgroup that not every lane of it reaches is an error; a verified kernel has none, unless an
+    /// `assume_uniform` breaks its promise. Switched off, lanes that do not arrive are inactive.
+    pub subgroups: bool,
     /// A workgroup barrier that not every thread of the workgroup reaches is an error. Switched off, a thread that does
     /// not arrive is not waited for.
     pub barriers: bool,
@@ -74,6 +78,7 @@ impl Checks {
         uninitialized: true,
         shared_races: true,
         buffer_races: true,
+        subgroups: true,
         barriers: true,
         aliasing: true,
         assume_uniform: true,
@@ -85,6 +90,7 @@ impl Checks {
         uninitialized: false,
         shared_races: false,
         buffer_races: false,
+        subgroups: false,
         barriers: false,
         aliasing: false,
         assume_uniform: false,

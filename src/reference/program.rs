@@ -1,5 +1,6 @@
 //! What the decoder makes of a kernel: steps with their types, registers and jumps resolved.
 
+use super::collective::{Among, Kind, Scan};
 use super::error::Touch;
 use super::lanes::{Pure, Slots};
 use crate::op::Op;
@@ -20,19 +21,84 @@ pub(super) struct Step {
     pub ty: Type,
 }
 
-/// Whether a value has 64 bits or 32.
+/// The bits of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Width {
+    W8,
+    W16,
     W32,
     W64,
+    W128,
+    W256,
 }
+
+impl Width {
+    /// That of a type's values in registers; `None` for [`Type::NONE`].
+    pub const fn of(ty: Type) -> Option<Width> {
+        if ty.code() == Type::BOOL.code() {
+            return Some(Width::W32);
+        }
+        match ty.bytes() {
+            1 => Some(Width::W8),
+            2 => Some(Width::W16),
+            4 => Some(Width::W32),
+            8 => Some(Width::W64),
+            16 => Some(Width::W128),
+            32 => Some(Width::W256),
+            _ => None,
+        }
+    }
+
+    /// Words of a lane in the register file.
+    pub const fn words(self) -> u32 {
+        match self {
+            Width::W8 | Width::W16 | Width::W32 | Width::W64 => 1,
+            Width::W128 => 2,
+            Width::W256 => 4,
+        }
+    }
+}
+
+/// Runs an expression with `$t` the plain type of a width.
+macro_rules! by_width {
+    ($width:expr, $t:ident => $do:expr) => {
+        match $width {
+            Width::W8 => {
+                type $t = u8;
+                $do
+            }
+            Width::W16 => {
+                type $t = u16;
+                $do
+            }
+            Width::W32 => {
+                type $t = u32;
+                $do
+            }
+            Width::W64 => {
+                type $t = u64;
+                $do
+            }
+            Width::W128 => {
+                type $t = [u64; 2];
+                $do
+            }
+            Width::W256 => {
+                type $t = [u64; 4];
+                $do
+            }
+        }
+    };
+}
+pub(super) use by_width;
 
 /// Place of a memory access: the region, and the register of the index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub region: u32,
     pub index: u32,
-    pub index_width: Width,
+    /// Whether it is a `u64`, not a `u32`.
+    pub index_is_wide: bool,
     pub offset: u32,
 }
 
@@ -58,6 +124,11 @@ pub(super) enum Code {
     Modify(Place, Modify),
     /// Replaces the comparand in register `a` by register `b`.
     CompareExchange(Place, Width),
+    /// A shuffle or vote of all lanes.
+    Among(Among),
+    /// A reduction or scan over all lanes.
+    Scan(Scan, Kind),
+    SubgroupBarrier,
     Barrier,
     /// A fence, which orders nothing that is not in order here.
     Fence,

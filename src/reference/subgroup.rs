@@ -3,7 +3,7 @@
 use super::error::{Trap, TrapKind};
 use super::lanes::{self, each, first, truths};
 use super::memory::{Memory, Running, place};
-use super::program::{Code, Modify, Program, Step, Width, With};
+use super::program::{Code, Modify, Program, Step, Width, With, by_width};
 use crate::types::Const;
 use bytemuck::Pod;
 use std::collections::HashMap;
@@ -151,32 +151,19 @@ impl Subgroup {
                     continue;
                 }
                 Code::Load(place, width, touch) => {
-                    match width {
-                        Width::W32 => env
-                            .memory
-                            .load::<u32>(env.regs, step, place, *touch, running)?,
-                        Width::W64 => env
-                            .memory
-                            .load::<u64>(env.regs, step, place, *touch, running)?,
-                    }
+                    by_width!(width, T => env
+                        .memory
+                        .load::<T>(env.regs, step, place, *touch, running)?);
                     continue;
                 }
                 Code::Store(place, width, touch) => {
-                    match width {
-                        Width::W32 => env
-                            .memory
-                            .store::<u32>(env.regs, step, place, *touch, running)?,
-                        Width::W64 => env
-                            .memory
-                            .store::<u64>(env.regs, step, place, *touch, running)?,
-                    }
+                    by_width!(width, T => env
+                        .memory
+                        .store::<T>(env.regs, step, place, *touch, running)?);
                     continue;
                 }
                 Code::Set(width) => {
-                    match width {
-                        Width::W32 => lanes::copy::<u32>(env.regs, s.a, s.d, n, active),
-                        Width::W64 => lanes::copy::<u64>(env.regs, s.a, s.d, n, active),
-                    }
+                    by_width!(width, T => lanes::copy::<T>(env.regs, s.a, s.d, n, active));
                     continue;
                 }
                 Code::Modify(place, how) => {
@@ -199,24 +186,38 @@ impl Subgroup {
                     continue;
                 }
                 Code::CompareExchange(place, width) => {
-                    match width {
-                        Width::W32 => env
-                            .memory
-                            .modify::<u32>(env.regs, step, place, running, exchange)?,
-                        Width::W64 => env
-                            .memory
-                            .modify::<u64>(env.regs, step, place, running, exchange)?,
-                    }
+                    by_width!(width, T => env
+                        .memory
+                        .modify::<T>(env.regs, step, place, running, exchange)?);
                     continue;
                 }
                 Code::AssumeUniform(width) => {
                     if env.memory.checks.assume_uniform {
                         match width {
+                            Width::W8 => self.uniform::<u8>(env, step)?,
+                            Width::W16 => self.uniform::<u16>(env, step)?,
                             Width::W32 => self.uniform::<u32>(env, step)?,
                             Width::W64 => self.uniform::<u64>(env, step)?,
+                            // No opcode makes promises about vectors.
+                            Width::W128 | Width::W256 => {}
                         }
                     }
                     super::pure::copy(env.regs, s, n);
+                    continue;
+                }
+                Code::Among(f) => {
+                    self.complete(env, step)?;
+                    f(env.regs, s, n, active);
+                    continue;
+                }
+                Code::Scan(f, kind) => {
+                    self.complete(env, step)?;
+                    f(env.regs, s, n, active, *kind);
+                    continue;
+                }
+                Code::SubgroupBarrier => {
+                    self.complete(env, step)?;
+                    env.memory.shadow.subgroup_barrier(self.running.slot);
                     continue;
                 }
                 Code::Fence => continue,
@@ -302,6 +303,20 @@ impl Subgroup {
         }
         self.ended = true;
         Ok(Stop::Ended)
+    }
+
+    /// Checks that every lane of the subgroup has reached an operation among them.
+    fn complete(&self, env: &Surroundings<'_>, step: &Step) -> Result<(), Box<Trap>> {
+        let active = self.running.active;
+        let missing = self.full & !active;
+        if missing == 0 || !env.memory.checks.subgroups {
+            return Ok(());
+        }
+        let kind = TrapKind::Subgroup {
+            missing: self.thread(env, missing),
+        };
+        let lane = active.trailing_zeros() as usize;
+        Err(env.memory.trap(step, &self.running, lane, kind))
     }
 
     /// The thread of the first lane of a mask.

@@ -1,17 +1,24 @@
 //! Numeric conversions, defined for every input.
 //!
 //! They are Rust's `as`: integers keep the low bits and extend by the source's sign; to a float they round to nearest
-//! even; from a float they truncate, saturate and map NaN to 0.
+//! even; from a float they truncate, saturate and map NaN to 0. Where a 16-bit float is on either side they round once
+//! too.
 
+use super::half::{Half, odd_integer};
 use bytemuck::Pod;
+use half::{bf16, f16};
 
-/// From one type of a register to another. Conversions from and to bool are [`from_bool`] and [`to_bool`].
+/// From one type of a register to another. A bool is a `u32` of 0 or 1; to bool there is
+/// [`to_bool`].
 pub(in crate::reference) trait To<T>: Pod {
     fn to(self) -> T;
 }
 
 macro_rules! each {
-    ($from:ident: $($to:ident)*) => {$(
+    ($($from:ident)*: $to:tt) => {
+        $(each! { @ $from: $to })*
+    };
+    (@ $from:ident: [$($to:ident)*]) => {$(
         impl To<$to> for $from {
             #[inline(always)]
             fn to(self) -> $to {
@@ -20,20 +27,59 @@ macro_rules! each {
         }
     )*};
 }
-each! { i32: i32 i64 u32 u64 f32 f64 }
-each! { i64: i32 i64 u32 u64 f32 f64 }
-each! { u32: i32 i64 u32 u64 f32 f64 }
-each! { u64: i32 i64 u32 u64 f32 f64 }
-each! { f32: i32 i64 u32 u64 f32 f64 }
-each! { f64: i32 i64 u32 u64 f32 f64 }
+each! { i8 i16 i32 i64 u8 u16 u32 u64 f32 f64: [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] }
 
-/// 0 or 1 as a number.
+/// From and to the 16-bit floats.
+macro_rules! halves {
+    ($half:ident $other:ident: [$($to:ident)*] [$($narrow:ident)*] [$($signed:ident)*] [$($unsigned:ident)*]) => {
+        $(impl To<$to> for $half {
+            /// All of its values are values of f32.
+            #[inline(always)]
+            fn to(self) -> $to {
+                self.single() as $to
+            }
+        })*
+        $(impl To<$half> for $narrow {
+            /// All of its values are values of f64.
+            #[inline(always)]
+            fn to(self) -> $half {
+                Half::round(f64::from(self))
+            }
+        })*
+        $(impl To<$half> for $signed {
+            #[inline(always)]
+            fn to(self) -> $half {
+                let magnitude = odd_integer(self.unsigned_abs());
+                Half::round(if self < 0 { -magnitude } else { magnitude })
+            }
+        })*
+        $(impl To<$half> for $unsigned {
+            #[inline(always)]
+            fn to(self) -> $half {
+                Half::round(odd_integer(self))
+            }
+        })*
+        impl To<$half> for $half {
+            #[inline(always)]
+            fn to(self) -> $half {
+                self
+            }
+        }
+        impl To<$other> for $half {
+            #[inline(always)]
+            fn to(self) -> $other {
+                Half::round(self.wide())
+            }
+        }
+    };
+}
+halves! { f16 bf16: [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] [i8 i16 i32 u8 u16 u32 f32 f64] [i64] [u64] }
+halves! { bf16 f16: [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] [i8 i16 i32 u8 u16 u32 f32 f64] [i64] [u64] }
+
+/// As [`to_bool`] of a 16-bit float.
 #[inline(always)]
-pub(in crate::reference) fn from_bool<T>(a: u32) -> T
-where
-    u32: To<T>,
-{
-    a.to()
+pub(in crate::reference) fn half_to_bool<T: Half>(a: T) -> u32 {
+    to_bool(a.single())
 }
 
 /// Whether it is anything but zero; a NaN is.
@@ -99,10 +145,10 @@ mod unit {
     }
 
     #[test]
-    fn bools_are_zero_or_one_and_all_but_zero_is_true() {
-        assert_eq!(from_bool::<f32>(1), 1.0);
-        assert_eq!(from_bool::<i64>(0), 0);
+    fn all_but_zero_is_true() {
         assert_eq!([0.0f32, -0.0, f32::NAN, 1e-45].map(to_bool), [0, 0, 1, 1]);
         assert_eq!([0i64, 1 << 40].map(to_bool), [0, 1]);
+        let halves = [0, 0x8000, 0x7E00, 1].map(f16::from_bits);
+        assert_eq!(halves.map(half_to_bool), [0, 0, 1, 1]);
     }
 }

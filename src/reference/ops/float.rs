@@ -15,6 +15,14 @@ pub(in crate::reference) trait Float: Number {
     fn ceil(self) -> Self;
     fn trunc(self) -> Self;
     fn round_even(self) -> Self;
+    /// `self - floor(self)`.
+    #[inline(always)]
+    fn fract(self) -> Self {
+        Number::sub(self, Float::floor(self))
+    }
+    fn copysign(self, b: Self) -> Self;
+    fn is_nan(self) -> u32;
+    fn is_inf(self) -> u32;
 }
 
 macro_rules! floats {
@@ -35,6 +43,10 @@ macro_rules! floats {
             #[inline(always)]
             fn div(self, b: $t) -> $t {
                 self / b
+            }
+            #[inline(always)]
+            fn rem(self, b: $t) -> $t {
+                self % b
             }
             #[inline(always)]
             fn neg(self) -> $t {
@@ -101,6 +113,18 @@ macro_rules! floats {
             #[inline(always)]
             fn round_even(self) -> $t {
                 $t::round_ties_even(self)
+            }
+            #[inline(always)]
+            fn copysign(self, b: $t) -> $t {
+                $t::copysign(self, b)
+            }
+            #[inline(always)]
+            fn is_nan(self) -> u32 {
+                u32::from($t::is_nan(self))
+            }
+            #[inline(always)]
+            fn is_inf(self) -> u32 {
+                u32::from($t::is_infinite(self))
             }
         }
     )*};

@@ -5,7 +5,27 @@ use super::Number;
 /// What only integers have.
 pub(in crate::reference) trait Int: Number {
     fn mul_hi(self, b: Self) -> Self;
-    fn rem(self, b: Self) -> Self;
+    fn add_sat(self, b: Self) -> Self;
+    fn sub_sat(self, b: Self) -> Self;
+}
+
+/// `c` and the products of the signed bytes of `a` and `b`.
+#[inline(always)]
+pub(in crate::reference) fn dot4_signed(a: u32, b: u32, c: i32) -> i32 {
+    let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+    bytes.fold(c, |sum, (a, b)| {
+        let product = i32::from(a.cast_signed()) * i32::from(b.cast_signed());
+        sum.wrapping_add(product)
+    })
+}
+
+/// `c` and the products of the unsigned bytes of `a` and `b`.
+#[inline(always)]
+pub(in crate::reference) fn dot4_unsigned(a: u32, b: u32, c: u32) -> u32 {
+    let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
+    bytes.fold(c, |sum, (a, b)| {
+        sum.wrapping_add(u32::from(a) * u32::from(b))
+    })
 }
 
 macro_rules! ints {
@@ -27,6 +47,11 @@ macro_rules! ints {
             #[inline(always)]
             fn div(self, b: $t) -> $t {
                 if b == 0 { self } else { self.wrapping_div(b) }
+            }
+            /// `x % 0 = 0`, `MIN % -1 = 0`.
+            #[inline(always)]
+            fn rem(self, b: $t) -> $t {
+                if b == 0 { 0 } else { self.wrapping_rem(b) }
             }
             #[inline(always)]
             fn neg(self) -> $t {
@@ -53,10 +78,13 @@ macro_rules! ints {
                 // The upper half fits by construction.
                 ((self as $wide * b as $wide) >> $t::BITS) as $t
             }
-            /// `x % 0 = 0`, `MIN % -1 = 0`.
             #[inline(always)]
-            fn rem(self, b: $t) -> $t {
-                if b == 0 { 0 } else { self.wrapping_rem(b) }
+            fn add_sat(self, b: $t) -> $t {
+                self.saturating_add(b)
+            }
+            #[inline(always)]
+            fn sub_sat(self, b: $t) -> $t {
+                self.saturating_sub(b)
             }
         }
     )*};
@@ -79,14 +107,14 @@ mod unit {
     #[test]
     fn division_is_total() {
         assert_eq!(Number::div(7u32, 0), 7);
-        assert_eq!(Int::rem(7u32, 0), 0);
+        assert_eq!(Number::rem(7u32, 0), 0);
         assert_eq!(Number::div(-7i32, 0), -7);
-        assert_eq!(Int::rem(-7i32, 0), 0);
+        assert_eq!(Number::rem(-7i32, 0), 0);
         assert_eq!(Number::div(i32::MIN, -1), i32::MIN);
-        assert_eq!(Int::rem(i32::MIN, -1), 0);
+        assert_eq!(Number::rem(i32::MIN, -1), 0);
         assert_eq!(Number::div(i64::MIN, -1), i64::MIN);
-        assert_eq!(Int::rem(i64::MIN, -1), 0);
-        assert_eq!(Int::rem(i64::MAX, 0), 0);
+        assert_eq!(Number::rem(i64::MIN, -1), 0);
+        assert_eq!(Number::rem(i64::MAX, 0), 0);
         assert_eq!(Number::div(u64::MAX, 0), u64::MAX);
         assert_eq!(Number::div(i8::MIN, -1), i8::MIN);
     }
@@ -99,7 +127,7 @@ mod unit {
             (7, -2, -3, 1),
             (-7, -2, 3, -1),
         ] {
-            assert_eq!((Number::div(a, b), Int::rem(a, b)), (q, r));
+            assert_eq!((Number::div(a, b), Number::rem(a, b)), (q, r));
         }
     }
 
@@ -123,6 +151,52 @@ mod unit {
         assert_eq!(Int::mul_hi(-1i32, 1), -1);
         assert_eq!(Int::mul_hi(i64::MIN, i64::MIN), 1 << 62);
         assert_eq!(Int::mul_hi(u64::MAX, u64::MAX), u64::MAX - 1);
+    }
+
+    #[test]
+    fn saturation_keeps_to_the_type() {
+        assert_eq!(Int::add_sat(100i8, 100), 127);
+        assert_eq!(Int::add_sat(-100i8, -100), -128);
+        assert_eq!(Int::sub_sat(-100i16, 32767), -32767 - 1);
+        assert_eq!(Int::add_sat(200u8, 100), 255);
+        assert_eq!(Int::sub_sat(3u16, 5), 0);
+        assert_eq!(Int::add_sat(i32::MAX, 1), i32::MAX);
+        assert_eq!(Int::sub_sat(i64::MIN, 1), i64::MIN);
+        assert_eq!(Int::add_sat(u64::MAX - 1, 1), u64::MAX);
+        assert_eq!(Int::sub_sat(0u32, 1), 0);
+    }
+
+    #[test]
+    fn dot_products_read_bytes_by_the_sign_of_the_type() {
+        assert_eq!(dot4_unsigned(0x0403_0201, 0x0101_0101, 5), 15);
+        assert_eq!(dot4_unsigned(u32::MAX, u32::MAX, 0), 4 * 255 * 255);
+        assert_eq!(
+            dot4_unsigned(u32::MAX, u32::MAX, u32::MAX),
+            4 * 255 * 255 - 1
+        );
+        assert_eq!(dot4_signed(u32::MAX, u32::MAX, 0), 4);
+        assert_eq!(
+            dot4_signed(0x8080_8080, 0x8080_8080, i32::MAX),
+            i32::MIN + 65_535
+        );
+        assert_eq!(dot4_signed(0x0000_007F, 0x0000_0080, -1), -16_257);
+    }
+
+    #[test]
+    fn narrow_integers_wrap_at_their_width() {
+        assert_eq!(Number::add(127i8, 1), -128);
+        assert_eq!(Number::mul(200u8, 2), 144);
+        assert_eq!(Number::mul(0x4000i16, 2), i16::MIN);
+        assert_eq!(Number::neg(-128i8), -128);
+        assert_eq!(Number::neg(1u16), u16::MAX);
+        assert_eq!(Number::abs(i16::MIN), i16::MIN);
+        assert_eq!(Number::mul_add(255u8, 255, 255), 0);
+        assert_eq!(Int::mul_hi(-128i8, -128), 64);
+        assert_eq!(Int::mul_hi(255u8, 255), 254);
+        assert_eq!(Int::mul_hi(-1i16, 1), -1);
+        assert_eq!(Int::mul_hi(u16::MAX, u16::MAX), u16::MAX - 1);
+        assert_eq!(Number::rem(i16::MIN, -1), 0);
+        assert_eq!(Number::div(u8::MAX, 0), u8::MAX);
     }
 
     #[test]

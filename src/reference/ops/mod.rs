@@ -4,7 +4,9 @@ pub(super) mod bits;
 pub(super) mod compare;
 pub(super) mod convert;
 pub(super) mod float;
+pub(super) mod half;
 pub(super) mod int;
+pub(super) mod precise;
 
 /// What integers and floats share.
 pub(super) trait Number: bytemuck::Pod {
@@ -12,6 +14,8 @@ pub(super) trait Number: bytemuck::Pod {
     fn sub(self, b: Self) -> Self;
     fn mul(self, b: Self) -> Self;
     fn div(self, b: Self) -> Self;
+    /// With the sign of `self`; exact for floats.
+    fn rem(self, b: Self) -> Self;
     fn neg(self) -> Self;
     fn abs(self) -> Self;
     fn min(self, b: Self) -> Self;

@@ -4,7 +4,12 @@ mod checks;
 mod control;
 mod launch;
 mod memory;
+mod narrow;
+mod precise;
+mod subgroups;
+mod support;
 mod values;
+mod vectors;
 
 use super::{Arg, Buffer, Checks, Executor, Options, Report, Trap};
 use crate::builder::KernelBuilder;
