@@ -31,7 +31,8 @@
 //!
 //! ```text
 //! text        = { kernel }
-//! kernel      = "kernel" ( word | string ) "workgroup" number number number [ "contract" ] "{" NL
+//! kernel      = "kernel" ( word | string ) "workgroup" number number number
+//!                   [ "subgroup" number ] [ "contract" ] "{" NL
 //!               { declaration NL } { instruction NL } "}" NL
 //!
 //! declaration = "buffer" bufN [ string ] type ( "read" | "write" | "read_write" )
@@ -39,15 +40,20 @@
 //!             | "scalar" argN [ string ] type
 //!             | "shared" sharedN [ string ] type ( "x" number | "dynamic" ) [ "zeroed" ]
 //!             | "private" privateN [ string ] type "x" number
+//!             | "table" tableN [ string ] type "[" constant { "," constant } "]"
 //!
-//! instruction = [ ( vN | varN ) ":" type "=" ] opcode [ "." axis ] [ operand { "," operand } ] [ flags ]
+//! instruction = [ ( vN | varN ) ":" type "=" ] opcode [ suffix ] [ operand { "," operand } ] [ flags ]
 //! operand     = vN | varN | argN | bufN | mem "[" vN [ "+" number ] "]" | constant
-//! mem         = bufN | sharedN | privateN
+//! mem         = bufN | sharedN | privateN | tableN
 //! flags       = { "volatile" | "coherent" }          loads and stores
 //!             | ( "workgroup" | "device" )           fences
 //!             | order ( "workgroup" | "device" )     atomics; left out: relaxed device
 //! order       = "relaxed" | "acquire" | "release" | "acq_rel"
-//! axis        = "x" | "y" | "z"
+//! suffix      = "." ( "x" | "y" | "z" | "w" )        the axis of an id or size, the element of a vector
+//!             | "." ( "low" | "high" )               the half that `unpack` takes
+//!             | ".fast"                              the hardware's approximation
+//!             | [ "." ( "inclusive" | "exclusive" ) ] [ ".native" ]
+//!                                                    a scan instead of a reduction; in the target's order
 //!
 //! word        = a letter or "_", then letters, digits and "_"
 //! number      = decimal digits, below 2^32
@@ -59,12 +65,13 @@
 //! Opcodes, operands and what they make are those of the [opcode table](crate::op): operands come in the order of the
 //! row, an index and its offset in the brackets of their memory object. Declarations count from 0 by kind; the order of
 //! the `buffer` and `scalar` lines is that of the parameters. The number of a value or variable is the index of its
-//! instruction, and instructions without a result (`if`, `store`, …) count too.
+//! instruction, and instructions without a result (`if`, `store`, …) count too. The constants of a table may go on over
+//! lines: a line may end after the `[`, after a constant and after a comma.
 //!
 //! # Exactness
 //!
 //! Constants keep their bits: integers print in decimal, floats as the shortest decimal that rounds to them (−0.0 and
-//! infinities by name), NaNs as bits. Read, a decimal rounds to nearest even, and one beyond the type's range is an error.
+//! infinities by name), NaNs as bits. Read, a decimal rounds to nearest even, once for every type, and one beyond the type's range is an error.
 //!
 //! # Errors
 //!
