@@ -91,6 +91,7 @@ mod syntax;
 pub use error::{ParseError, ParseErrorKind, Place};
 
 use crate::kernel::Kernel;
+use crate::types::{Const, Type};
 use core::str::FromStr;
 
 /// Reads and verifies every kernel of a text. A text of nothing but comments has none.
@@ -106,6 +107,40 @@ use core::str::FromStr;
 pub fn parse(text: &str) -> Result<Vec<Kernel>, ParseError> {
     let kernels = parse::kernels(text)?;
     Ok(kernels.into_iter().map(|(_, kernel)| kernel).collect())
+}
+
+/// The constant of `ty` that `text` stands for, written as in the text form: `5`, `-0.0`, `inf`, `true`, `0x7FC00001`.
+///
+/// `None` where it is malformed or does not fit, and where `ty` is no scalar.
+///
+/// ```
+/// use kernite::text::parse_constant;
+/// use kernite::types::{Const, Type};
+/// assert_eq!(parse_constant(Type::F32, "-0.0"), Some(Const::from(-0.0f32)));
+/// assert_eq!(parse_constant(Type::U8, "256"), None);
+/// // Rounded once: by way of f64 it would be 1.
+/// let above_half_way = parse_constant(Type::F16, "1.0004882812500000000000001");
+/// assert_eq!(above_half_way.map(Const::bits), Some(0x3C01));
+/// ```
+pub fn parse_constant(ty: Type, text: &str) -> Option<Const> {
+    let scalar = ty.scalar().filter(|_| ty.lanes() == 1)?;
+    constant::parse(text, scalar)
+}
+
+/// Prints the constant as in the text form, so that [`parse_constant`] gives the same bits.
+///
+/// ```
+/// use kernite::types::Const;
+/// assert_eq!(Const::from(0.1f32).to_string(), "0.1");
+/// assert_eq!(Const::from(f32::NAN).to_string(), "0x7FC00000");
+/// ```
+impl core::fmt::Display for Const {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.ty().scalar() {
+            Some(scalar) => constant::print(f, scalar, self.bits()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Reads and verifies the one kernel of a text.
