@@ -3,9 +3,12 @@
 
 pub mod choices;
 pub mod differential;
+pub mod filetest;
 pub mod generate;
 #[path = "../../../examples/kernels/mod.rs"]
 #[allow(missing_docs)]
 pub mod kernels;
 pub mod launches;
 pub mod run;
+#[path = "../../../examples/run/values.rs"]
+pub mod values;
