@@ -9,6 +9,7 @@ pub mod generate;
 #[allow(missing_docs)]
 pub mod kernels;
 pub mod launches;
+pub mod opcodes;
 pub mod run;
 #[path = "../../../examples/run/values.rs"]
 pub mod values;
