@@ -111,6 +111,7 @@ impl Checker<'_> {
     fn test(&mut self, test: &Test) {
         match parse(self.lines, test) {
             Ok(kernels) if test.errors.is_empty() => {
+                self.reads_back(test, &kernels);
                 for directive in &test.directives {
                     kernels.iter().for_each(|k| self.directive(k, directive));
                 }
@@ -123,6 +124,24 @@ impl Checker<'_> {
                 );
             }
             Err(e) => self.errors(test, &by_line(&e)),
+        }
+    }
+
+    /// Whatever else is expected, a printed kernel must be the kernel.
+    fn reads_back(&mut self, test: &Test, kernels: &[Kernel]) {
+        for kernel in kernels {
+            let printed = kernel.to_string();
+            match printed.parse::<Kernel>() {
+                Ok(read) if read.to_bytes() == kernel.to_bytes() => {}
+                Ok(_) => {
+                    let message = format!("printed and read it is another kernel:\n{printed}");
+                    self.failure(test.kernel.start, message);
+                }
+                Err(e) => {
+                    let message = format!("printed it does not read: {e}\n{printed}");
+                    self.failure(test.kernel.start, message);
+                }
+            }
         }
     }
 

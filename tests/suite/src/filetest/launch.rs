@@ -145,6 +145,7 @@ fn on_vulkan(
         let keeps = info.float_controls.denorm_preserve;
         let used = |uses| case.kernel.uses().has(uses);
         let needed = [
+            (16, used(Uses::F16), keeps.f16),
             (32, used(Uses::F32), keeps.f32),
             (64, used(Uses::F64), keeps.f64),
         ];
