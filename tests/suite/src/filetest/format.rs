@@ -69,7 +69,7 @@ pub struct Spirv {
     pub refused: bool,
 }
 
-/// `; run [grid X Y Z] [shared N] [subgroup N] [subnormals] [except NAME]: ARG, … -> bufN: VALUE, …`
+/// `; run [grid X Y Z] [shared N] [subgroup N] [lanes N] [subnormals] [except NAME]: ARG, … -> bufN: VALUE, …`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
     /// Workgroups along x, y and z.
@@ -78,6 +78,8 @@ pub struct Run {
     pub shared: u32,
     /// The subgroup size that the results are those of.
     pub subgroup: Option<u32>,
+    /// The results are those of subgroups of so many lanes and more.
+    pub lanes: Option<u32>,
     /// The results are those of targets that keep subnormals.
     pub subnormals: bool,
     /// Devices that are known to compute something else.
@@ -336,6 +338,7 @@ impl Run {
             grid: [1; 3],
             shared: 0,
             subgroup: None,
+            lanes: None,
             subnormals: false,
             except: Vec::new(),
         };
@@ -354,6 +357,7 @@ impl Run {
                 "grid" => run.grid = [number()?, number()?, number()?],
                 "shared" => run.shared = number()?,
                 "subgroup" => run.subgroup = Some(number()?),
+                "lanes" => run.lanes = Some(number()?),
                 "subnormals" => run.subnormals = true,
                 "except" => run.except.push(words.next().ok_or_else(no_option)?.into()),
                 _ => return Err(no_option()),

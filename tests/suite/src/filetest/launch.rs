@@ -29,15 +29,24 @@ pub(super) fn run(kernel: &Kernel, run: &Run, text: &str) -> Result<(), String> 
         dynamic_shared: run.shared,
     };
     let expected = expected(kernel, results)?;
-    let size = run.subgroup.or(kernel.required_subgroup_size());
-    let got = case
-        .reference(size.unwrap_or(32))
-        .map_err(|e| e.to_string())?;
-    agrees(&expected, &got).map_err(|e| format!("on the reference executor {e}"))?;
+    for size in sizes(kernel, run) {
+        let got = case.reference(size).map_err(|e| e.to_string())?;
+        agrees(&expected, &got)
+            .map_err(|e| format!("on the reference executor, {size} lanes: {e}"))?;
+    }
     if let Some(device) = Context::get() {
-        on_vulkan(&case, run, size, device, &expected)?;
+        on_vulkan(&case, run, device, &expected)?;
     }
     Ok(())
+}
+
+/// The subgroup sizes that the results are those of, for the reference executor.
+fn sizes(kernel: &Kernel, run: &Run) -> Vec<u32> {
+    match (run.subgroup.or(kernel.required_subgroup_size()), run.lanes) {
+        (Some(size), _) => vec![size],
+        (None, Some(least)) => vec![least, least.saturating_mul(2)],
+        (None, None) => vec![32],
+    }
 }
 
 /// The arguments, one for each parameter.
@@ -119,7 +128,6 @@ fn agrees(expected: &[Expected], got: &[Vec<u8>]) -> Result<(), String> {
 fn on_vulkan(
     case: &Case,
     run: &Run,
-    size: Option<u32>,
     device: &Context,
     expected: &[Expected],
 ) -> Result<(), String> {
@@ -136,8 +144,10 @@ fn on_vulkan(
             None => return Err(format!("the testkit does not read the feature {name}")),
         }
     }
-    if let Some(size) = size.filter(|&size| size != info.subgroups.size) {
-        cannot(&format!("its subgroups have no {size} lanes"));
+    let lanes = info.subgroups.size;
+    let exact = run.subgroup.or(case.kernel.required_subgroup_size());
+    if exact.is_some_and(|n| n != lanes) || run.lanes.is_some_and(|n| n > lanes) {
+        cannot(&format!("its subgroups have {lanes} lanes"));
         return Ok(());
     }
     let mut options: spirv::Options = case.options_for(device);
@@ -213,6 +223,7 @@ mod tests {
             grid: [1; 3],
             shared: 0,
             subgroup: None,
+            lanes: None,
             subnormals: false,
             except: Vec::new(),
         };
@@ -221,7 +232,7 @@ mod tests {
         for (text, message) in [
             (
                 "u32[0, 0], 5u32 -> buf0: u32[5, 6]",
-                "on the reference executor buf0: element 1 lane 0 is 0x5, expected 0x6; it is u32[5, 5]",
+                "on the reference executor, 32 lanes: buf0: element 1 lane 0 is 0x5, expected 0x6; it is u32[5, 5]",
             ),
             (
                 "u32[0, 0], 5u32",
