@@ -1,6 +1,7 @@
 //! Constants as text: exact in both directions.
 
 use crate::types::{Const, Scalar};
+use core::cmp::Ordering;
 use core::fmt;
 
 /// Prints the constant so that [`parse`] gives the same bits: integers in decimal, floats in the shortest decimal that
@@ -19,19 +20,32 @@ pub(super) fn print(out: &mut impl fmt::Write, scalar: Scalar, bits: u64) -> fmt
             if value.is_nan() {
                 let digits = scalar.bits() as usize / 4;
                 write!(out, "0x{bits:0digits$X}")
+            } else if scalar == Scalar::F32 {
+                write!(out, "{:?}", value as f32)
             } else if scalar == Scalar::F64 || !value.is_finite() {
                 write!(out, "{value:?}")
             } else {
-                // What is narrower than f64 is an f32 exactly, whose decimal is shorter.
-                write!(out, "{:?}", value as f32)
+                write!(out, "{:?}", shortest(scalar, bits, value))
             }
         }
     }
 }
 
+/// The number with the fewest decimal digits that rounds to the float of 16 bits.
+fn shortest(scalar: Scalar, bits: u64, value: f64) -> f64 {
+    // Five digits tell any two of them apart; the first of them stands before the point.
+    (0..5)
+        .find_map(|fraction| {
+            let text = format!("{value:.fraction$e}");
+            let read = parse(&text, scalar)?;
+            (read.bits() == bits).then(|| text.parse().ok()).flatten()
+        })
+        .unwrap_or(value)
+}
+
 /// The constant that `text` stands for, or `None` when it is malformed or does not fit.
 ///
-/// Decimals that no float equals are rounded to nearest even, of f16 and bf16 by way of f64.
+/// Decimals that no float equals are rounded to nearest even, once.
 pub(super) fn parse(text: &str, scalar: Scalar) -> Option<Const> {
     let bits = match (scalar, text.strip_prefix("0x")) {
         (Scalar::Bool, _) => match text {
@@ -75,7 +89,8 @@ fn float(text: &str, scalar: Scalar) -> Option<u64> {
     }
     let bits = match scalar {
         Scalar::F32 => u64::from(text.parse::<f32>().ok()?.to_bits()),
-        _ => narrow(scalar, text.parse().ok()?),
+        Scalar::F64 => text.parse::<f64>().ok()?.to_bits(),
+        _ => narrow(scalar, sticky(text, text.parse().ok()?)),
     };
     // A decimal beyond the greatest float is an error, not an infinity.
     (widen(scalar, bits).is_infinite() == infinite).then_some(bits)
@@ -97,6 +112,63 @@ fn layout(scalar: Scalar) -> (u32, u32) {
         | Scalar::U32
         | Scalar::U64
         | Scalar::F64 => (11, 52),
+    }
+}
+
+/// `near`, which is `text` rounded to f64, moved by one place towards the number in `text` where a second rounding to 16
+/// bits could need to know on which side that number is: half way between two floats of 16 bits.
+fn sticky(text: &str, near: f64) -> f64 {
+    // Twelve significant bits hold every float of 16 bits and every place half way between two, of which 2^-134 is the
+    // least; below it everything is rounded to zero.
+    let least = f64::from_bits((1023 - 134) << 52);
+    let between = near.to_bits().trailing_zeros() >= 41 && near.abs() >= least;
+    if !between || near.is_infinite() {
+        return near;
+    }
+    // m * 2^-145 = m * 5^145 / 10^145 with m below 2^12 has 105 digits at most, so that this is exact.
+    let exact = format!("{near:.110e}");
+    match Digits::of(text).cmp(&Digits::of(&exact)) {
+        Ordering::Less => f64::from_bits(near.to_bits().saturating_sub(1)),
+        Ordering::Equal => near,
+        Ordering::Greater => f64::from_bits(near.to_bits() + 1),
+    }
+}
+
+/// The magnitude of a decimal: `0.` and the digits, times a power of ten; for zero no digits.
+#[derive(PartialEq, Eq, Debug)]
+struct Digits {
+    /// The first is not `0`, and neither is the last.
+    digits: Vec<u8>,
+    exponent: i64,
+}
+
+impl Digits {
+    /// Of what Rust's parser takes for a finite float.
+    fn of(text: &str) -> Digits {
+        let text = text.trim_start_matches('-');
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = || whole.bytes().chain(fraction.bytes());
+        let zeros = digits().take_while(|&d| d == b'0').count();
+        let mut kept: Vec<u8> = digits().skip(zeros).collect();
+        let end = kept.iter().rposition(|&d| d != b'0').map_or(0, |at| at + 1);
+        kept.truncate(end);
+        // An exponent that does not fit is that of a zero or of nothing that f64 holds; lengths of texts fit.
+        let exponent = exponent.parse::<i64>().unwrap_or(0);
+        let point = i64::try_from(whole.len()).unwrap_or(0) - i64::try_from(zeros).unwrap_or(0);
+        Digits {
+            digits: kept,
+            exponent: exponent.saturating_add(point),
+        }
+    }
+
+    fn cmp(&self, other: &Digits) -> Ordering {
+        match (self.digits.is_empty(), other.digits.is_empty()) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => (self.exponent, &self.digits).cmp(&(other.exponent, &other.digits)),
+        }
     }
 }
 
@@ -235,6 +307,64 @@ mod tests {
     }
 
     #[test]
+    fn decimals_of_16_bit_floats_are_rounded_once() {
+        let bits = |text: &str, scalar| parse(text, scalar).map(Const::bits);
+        // Half way between 1 and the next f16 or bf16, and so little off it that f64 does not see it.
+        for (scalar, half, even, odd) in [
+            (Scalar::F16, "1.00048828125", 0x3C00, 0x3C01),
+            (Scalar::BF16, "1.00390625", 0x3F80, 0x3F81),
+        ] {
+            assert_eq!(bits(half, scalar), Some(even));
+            assert_eq!(bits(&format!("{half}000"), scalar), Some(even));
+            assert_eq!(
+                bits(&format!("{half}{}1", "0".repeat(40)), scalar),
+                Some(odd)
+            );
+            assert_eq!(
+                bits(&format!("-{half}{}1e0", "0".repeat(40)), scalar),
+                Some(odd | 0x8000)
+            );
+        }
+        let below = "1.0014648437499999999999999999999999";
+        assert_eq!(bits("1.00146484375", Scalar::F16), Some(0x3C02));
+        assert_eq!(bits(below, Scalar::F16), Some(0x3C01));
+        assert_eq!(bits("100146484375e-11", Scalar::F16), Some(0x3C02));
+        assert_eq!(
+            bits("0.000100146484374999999999999999999E4", Scalar::F16),
+            Some(0x3C01)
+        );
+        // The greatest and half the least.
+        assert_eq!(
+            bits("65519.99999999999999999999999", Scalar::F16),
+            Some(0x7BFF)
+        );
+        assert_eq!(bits("65520", Scalar::F16), None);
+        assert_eq!(bits("2.98023223876953125e-8", Scalar::F16), Some(0));
+        assert_eq!(
+            bits("2.98023223876953125000000000000001e-8", Scalar::F16),
+            Some(1)
+        );
+        assert_eq!(
+            bits("0.0000000298023223876953125000000000000001", Scalar::F16),
+            Some(1)
+        );
+        assert_eq!(bits("1e-400", Scalar::BF16), Some(0));
+        assert_eq!(bits("-0e99999999999999999999", Scalar::F16), Some(0x8000));
+        assert_eq!(bits("1e-99999999999999999999", Scalar::F16), Some(0));
+        assert_eq!(bits("1e99999999999999999999", Scalar::F16), None);
+        // The exact decimals of every place half way, and their neighbours.
+        for scalar in [Scalar::F16, Scalar::BF16] {
+            for low in (0..0x7B00u64).step_by(97) {
+                let (below, above) = (widen(scalar, low), widen(scalar, low + 1));
+                let half = format!("{:.150}", (below + above) / 2.0);
+                let even = low + low % 2;
+                assert_eq!(bits(&half, scalar), Some(even), "{half}");
+                assert_eq!(bits(&format!("{half}1"), scalar), Some(low + 1), "{half}");
+            }
+        }
+    }
+
+    #[test]
     fn texts_read_as_documented() {
         let bits = |text, scalar| parse(text, scalar).map(Const::bits);
         assert_eq!(bits("0x7FC00001", Scalar::F32), Some(0x7FC0_0001));
@@ -242,6 +372,17 @@ mod tests {
         assert_eq!(bits("-inf", Scalar::F64), Some(0xFFF0 << 48));
         assert_eq!(bits("1", Scalar::F32), Some(0x3F80_0000));
         assert_eq!(bits("0.1", Scalar::F16), Some(0x2E66));
+        for (scalar, bits, shortest) in [
+            (Scalar::F16, 0x2E66, "0.1"),
+            (Scalar::F16, 0x7BFF, "65500.0"),
+            (Scalar::F16, 1, "6e-8"),
+            (Scalar::BF16, 0x3DCD, "0.1"),
+            (Scalar::BF16, 0xFF7F, "-3.39e38"),
+        ] {
+            let mut text = String::new();
+            print(&mut text, scalar, bits).unwrap();
+            assert_eq!(text, shortest);
+        }
         assert_eq!(bits("0xFFFFFFFF", Scalar::I32), Some(0xFFFF_FFFF));
         assert_eq!(bits("-2147483648", Scalar::I32), Some(0x8000_0000));
         assert_eq!(bits("true", Scalar::Bool), Some(1));

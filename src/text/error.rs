@@ -132,7 +132,7 @@ pub enum ParseErrorKind {
         /// The number of kernels.
         found: usize,
     },
-    /// More instructions, side words or bytes of names than the bytecode can number.
+    /// More instructions, side words, bytes of names or of tables than the bytecode can number.
     #[error("the kernel has too many {0}")]
     TooMany(&'static str),
     /// The kernel is written well and breaks a rule of the verifier.
@@ -151,7 +151,8 @@ fn result_prefix(op: Op) -> &'static str {
         crate::op::Makes::Nothing
         | crate::op::Makes::T
         | crate::op::Makes::Bool
-        | crate::op::Makes::U32 => "v",
+        | crate::op::Makes::U32
+        | crate::op::Makes::U32x4 => "v",
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) struct Places {
     pub(super) scalars: Vec<Place>,
     pub(super) shared: Vec<Place>,
     pub(super) private: Vec<Place>,
+    pub(super) tables: Vec<Place>,
     pub(super) insts: Vec<Place>,
     /// The declarations whose names the verifier will refuse, in its order.
     names: Vec<Place>,
@@ -31,6 +32,7 @@ impl Places {
             scalars: Vec::new(),
             shared: Vec::new(),
             private: Vec::new(),
+            tables: Vec::new(),
             insts: Vec::new(),
             names: Vec::new(),
             bindings: Vec::new(),
@@ -46,6 +48,7 @@ impl Places {
             scalars,
             shared,
             private,
+            tables,
             insts,
             names,
             bindings,
@@ -55,6 +58,7 @@ impl Places {
         scalars.clear();
         shared.clear();
         private.clear();
+        tables.clear();
         insts.clear();
         names.clear();
         bindings.clear();
@@ -73,7 +77,8 @@ impl Places {
             .chain(&self.buffers)
             .chain(&self.scalars)
             .chain(&self.shared)
-            .chain(&self.private);
+            .chain(&self.private)
+            .chain(&self.tables);
         let bad = draft.all_names().zip(places).filter(|&(n, _)| bad(n));
         self.names.extend(bad.map(|(_, place)| place));
         let bindings = draft.buffers.iter().enumerate();
@@ -122,10 +127,14 @@ impl Places {
             return Some(self.insts.get(at as usize).copied().unwrap_or(self.end));
         }
         match &fault.kind {
-            FaultKind::ArrayLen { mem, .. } | FaultKind::SecondDynamic(mem) => match *mem {
+            FaultKind::ArrayLen { mem, .. }
+            | FaultKind::SecondDynamic(mem)
+            | FaultKind::EmptyTable(mem)
+            | FaultKind::TableElement(mem) => match *mem {
                 Mem::Buffer(n) => self.buffers.get(n as usize),
                 Mem::Shared(n) => self.shared.get(n as usize),
                 Mem::Private(n) => self.private.get(n as usize),
+                Mem::Table(n) => self.tables.get(n as usize),
             },
             FaultKind::DeclType { what, .. } => {
                 let kinds = [
@@ -133,6 +142,7 @@ impl Places {
                     ("arg", &self.scalars),
                     ("shared", &self.shared),
                     ("private", &self.private),
+                    ("table", &self.tables),
                 ];
                 kinds.into_iter().find_map(|(prefix, places)| {
                     let number = what.strip_prefix(prefix)?.parse::<usize>().ok()?;

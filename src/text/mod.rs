@@ -31,7 +31,8 @@
 //!
 //! ```text
 //! text        = { kernel }
-//! kernel      = "kernel" ( word | string ) "workgroup" number number number [ "contract" ] "{" NL
+//! kernel      = "kernel" ( word | string ) "workgroup" number number number
+//!                   [ "subgroup" number ] [ "contract" ] "{" NL
 //!               { declaration NL } { instruction NL } "}" NL
 //!
 //! declaration = "buffer" bufN [ string ] type ( "read" | "write" | "read_write" )
@@ -39,15 +40,20 @@
 //!             | "scalar" argN [ string ] type
 //!             | "shared" sharedN [ string ] type ( "x" number | "dynamic" ) [ "zeroed" ]
 //!             | "private" privateN [ string ] type "x" number
+//!             | "table" tableN [ string ] type "[" constant { "," constant } "]"
 //!
-//! instruction = [ ( vN | varN ) ":" type "=" ] opcode [ "." axis ] [ operand { "," operand } ] [ flags ]
+//! instruction = [ ( vN | varN ) ":" type "=" ] opcode [ suffix ] [ operand { "," operand } ] [ flags ]
 //! operand     = vN | varN | argN | bufN | mem "[" vN [ "+" number ] "]" | constant
-//! mem         = bufN | sharedN | privateN
+//! mem         = bufN | sharedN | privateN | tableN
 //! flags       = { "volatile" | "coherent" }          loads and stores
 //!             | ( "workgroup" | "device" )           fences
 //!             | order ( "workgroup" | "device" )     atomics; left out: relaxed device
 //! order       = "relaxed" | "acquire" | "release" | "acq_rel"
-//! axis        = "x" | "y" | "z"
+//! suffix      = "." ( "x" | "y" | "z" | "w" )        the axis of an id or size, the element of a vector
+//!             | "." ( "low" | "high" )               the half that `unpack` takes
+//!             | ".fast"                              the hardware's approximation
+//!             | [ "." ( "inclusive" | "exclusive" ) ] [ ".native" ]
+//!                                                    a scan instead of a reduction; in the target's order
 //!
 //! word        = a letter or "_", then letters, digits and "_"
 //! number      = decimal digits, below 2^32
@@ -59,12 +65,13 @@
 //! Opcodes, operands and what they make are those of the [opcode table](crate::op): operands come in the order of the
 //! row, an index and its offset in the brackets of their memory object. Declarations count from 0 by kind; the order of
 //! the `buffer` and `scalar` lines is that of the parameters. The number of a value or variable is the index of its
-//! instruction, and instructions without a result (`if`, `store`, …) count too.
+//! instruction, and instructions without a result (`if`, `store`, …) count too. The constants of a table may go on over
+//! lines: a line may end after the `[`, after a constant and after a comma.
 //!
 //! # Exactness
 //!
 //! Constants keep their bits: integers print in decimal, floats as the shortest decimal that rounds to them (−0.0 and
-//! infinities by name), NaNs as bits. Read, a decimal rounds to nearest even, and one beyond the type's range is an error.
+//! infinities by name), NaNs as bits. Read, a decimal rounds to nearest even, once for every type, and one beyond the type's range is an error.
 //!
 //! # Errors
 //!
@@ -84,6 +91,7 @@ mod syntax;
 pub use error::{ParseError, ParseErrorKind, Place};
 
 use crate::kernel::Kernel;
+use crate::types::{Const, Type};
 use core::str::FromStr;
 
 /// Reads and verifies every kernel of a text. A text of nothing but comments has none.
@@ -99,6 +107,40 @@ use core::str::FromStr;
 pub fn parse(text: &str) -> Result<Vec<Kernel>, ParseError> {
     let kernels = parse::kernels(text)?;
     Ok(kernels.into_iter().map(|(_, kernel)| kernel).collect())
+}
+
+/// The constant of `ty` that `text` stands for, written as in the text form: `5`, `-0.0`, `inf`, `true`, `0x7FC00001`.
+///
+/// `None` where it is malformed or does not fit, and where `ty` is no scalar.
+///
+/// ```
+/// use kernite::text::parse_constant;
+/// use kernite::types::{Const, Type};
+/// assert_eq!(parse_constant(Type::F32, "-0.0"), Some(Const::from(-0.0f32)));
+/// assert_eq!(parse_constant(Type::U8, "256"), None);
+/// // Rounded once: by way of f64 it would be 1.
+/// let above_half_way = parse_constant(Type::F16, "1.0004882812500000000000001");
+/// assert_eq!(above_half_way.map(Const::bits), Some(0x3C01));
+/// ```
+pub fn parse_constant(ty: Type, text: &str) -> Option<Const> {
+    let scalar = ty.scalar().filter(|_| ty.lanes() == 1)?;
+    constant::parse(text, scalar)
+}
+
+/// Prints the constant as in the text form, so that [`parse_constant`] gives the same bits.
+///
+/// ```
+/// use kernite::types::Const;
+/// assert_eq!(Const::from(0.1f32).to_string(), "0.1");
+/// assert_eq!(Const::from(f32::NAN).to_string(), "0x7FC00000");
+/// ```
+impl core::fmt::Display for Const {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.ty().scalar() {
+            Some(scalar) => constant::print(f, scalar, self.bits()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Reads and verifies the one kernel of a text.

@@ -1,16 +1,18 @@
 //! Text to kernels: one pass, line by line, driven by the opcode table.
 
+mod flags;
+
 use super::constant;
 use super::cursor::{Cursor, shown};
 use super::error::{ParseError, ParseErrorKind, Place};
 use super::faults::Places;
-use super::syntax::{AXES, Flags};
+use super::syntax::Flags;
 use crate::kernel::{
-    BufferDecl, Draft, Inst, Kernel, Mem, Name, Ordering, ParamRef, PrivateDecl, ScalarDecl,
-    SharedDecl, SharedLen,
+    BufferDecl, Draft, Inst, Kernel, Mem, Name, ParamRef, PrivateDecl, ScalarDecl, SharedDecl,
+    SharedLen, TableDecl,
 };
 use crate::op::{Form, Makes, Op, Operand, Row};
-use crate::types::{Access, Order, Scope, Type};
+use crate::types::{Access, Scope, Type};
 use crate::verify;
 
 /// Every kernel of the text, with the place of its first line.
@@ -86,6 +88,15 @@ impl<'a> Parser<'a> {
                 *slot = size;
             }
         }
+        if self.cursor.accept_word("subgroup") {
+            let place = self.cursor.next_place();
+            let what = "subgroup size (a number from 1 below 2^32)";
+            self.draft.subgroup_size = self.number(what)?;
+            if self.draft.subgroup_size == 0 {
+                let found = "0".into();
+                return Err(error(place, ParseErrorKind::Number { found, what }));
+            }
+        }
         self.draft.contract = self.cursor.accept_word("contract");
         self.cursor.sign(b'{', "`{`")?;
         self.cursor.end_of_line()
@@ -99,6 +110,7 @@ impl<'a> Parser<'a> {
             "scalar" => self.scalar(place),
             "shared" => self.shared(place),
             "private" => self.private(place),
+            "table" => self.table(place),
             _ => return self.instruction(place),
         };
         if self.draft.insts.is_empty() {
@@ -178,6 +190,37 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    fn table(&mut self, place: Place) -> Result<(), ParseError> {
+        self.declared("table", self.draft.tables.len())?;
+        let name = self.optional_name()?;
+        let elem = self.ty()?;
+        let too_many = |place| error(place, ParseErrorKind::TooMany("bytes of tables"));
+        let start = u32::try_from(self.draft.data.len()).map_err(|_| too_many(place))?;
+        self.cursor.sign(b'[', "`[`")?;
+        let mut len = 0u32;
+        // An element may stand on a line of its own.
+        self.cursor.next_line();
+        while !self.cursor.accept(b']') {
+            if len > 0 {
+                self.cursor.sign(b',', "`,` or `]`")?;
+                self.cursor.next_line();
+            }
+            let bytes = self.constant(elem)?.to_le_bytes();
+            let bytes = bytes.get(..elem.bytes() as usize).unwrap_or(&bytes);
+            self.draft.data.extend_from_slice(bytes);
+            len = len.checked_add(1).ok_or_else(|| too_many(place))?;
+            self.cursor.next_line();
+        }
+        self.draft.tables.push(TableDecl {
+            name,
+            elem,
+            start,
+            len,
+        });
+        self.places.tables.push(place);
+        Ok(())
+    }
+
     /// The keyword and the id of a declaration, which must have the next number of its kind.
     fn declared(&mut self, prefix: &'static str, next: usize) -> Result<u32, ParseError> {
         // The keyword was seen before.
@@ -220,7 +263,7 @@ impl<'a> Parser<'a> {
         let is_var = first.starts_with("var");
         let ty = match (row.makes, result) {
             (Makes::Nothing, None) => Type::NONE,
-            (Makes::T | Makes::Bool | Makes::U32, Some(ty)) if !is_var => ty,
+            (Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4, Some(ty)) if !is_var => ty,
             (Makes::Var, Some(ty)) if is_var => ty,
             (_, None) => return Err(error(op_place, ParseErrorKind::NoResult(op))),
             (_, Some(_)) => {
@@ -230,13 +273,10 @@ impl<'a> Parser<'a> {
         };
         let mut inst = Inst::new(op, ty);
         let flags = Flags::of(row);
-        if flags == Flags::Axis {
-            self.cursor.sign(b'.', "`.x`, `.y` or `.z`")?;
-            inst.flags = self.axis()?;
-        }
+        inst.flags = self.suffix(flags)?;
         let words = self.operands(row, ty)?;
         match flags {
-            Flags::None | Flags::Axis => {}
+            Flags::None | Flags::Axis | Flags::Lane | Flags::Fast | Flags::Half | Flags::Scan => {}
             Flags::Access => inst.flags = self.access()?,
             Flags::Scope => match self.scope()? {
                 Scope::Workgroup => {}
@@ -295,6 +335,8 @@ impl<'a> Parser<'a> {
                 | Operand::Any
                 | Operand::Bool
                 | Operand::U32
+                | Operand::Elem
+                | Operand::Vector
                 | Operand::Mem
                 | Operand::Buffer
                 | Operand::Var
@@ -305,9 +347,12 @@ impl<'a> Parser<'a> {
                 self.cursor.sign(b',', "`,`")?;
             }
             match operand {
-                Operand::T | Operand::Any | Operand::Bool | Operand::U32 => {
-                    set(Some(at), self.id("v")?);
-                }
+                Operand::T
+                | Operand::Any
+                | Operand::Bool
+                | Operand::U32
+                | Operand::Elem
+                | Operand::Vector => set(Some(at), self.id("v")?),
                 Operand::Var => set(Some(at), self.id("var")?),
                 Operand::Param => set(Some(at), self.id("arg")?),
                 Operand::Mem | Operand::Buffer => {
@@ -381,59 +426,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn axis(&mut self) -> Result<u8, ParseError> {
-        for (axis, name) in (0u8..).zip(AXES) {
-            if self.cursor.accept_word(name) {
-                return Ok(axis);
-            }
-        }
-        Err(self.cursor.expected("`x`, `y` or `z`"))
-    }
-
-    fn access(&mut self) -> Result<u8, ParseError> {
-        let mut flags = 0;
-        loop {
-            let place = self.cursor.next_place();
-            let (word, flag) = if self.cursor.accept_word("volatile") {
-                ("volatile", Inst::VOLATILE)
-            } else if self.cursor.accept_word("coherent") {
-                ("coherent", Inst::COHERENT)
-            } else {
-                return Ok(flags);
-            };
-            if flags & flag != 0 {
-                return Err(error(place, ParseErrorKind::Twice(word)));
-            }
-            flags |= flag;
-        }
-    }
-
-    fn scope(&mut self) -> Result<Scope, ParseError> {
-        [Scope::Workgroup, Scope::Device]
-            .into_iter()
-            .find(|s| self.cursor.accept_word(s.name()))
-            .ok_or_else(|| self.cursor.expected("`workgroup` or `device`"))
-    }
-
-    /// An order and its scope; without them the default.
-    fn ordering(&mut self) -> Result<Ordering, ParseError> {
-        let order = [
-            Order::Relaxed,
-            Order::Acquire,
-            Order::Release,
-            Order::AcqRel,
-        ]
-        .into_iter()
-        .find(|o| self.cursor.accept_word(o.name()));
-        match order {
-            None => Ok(Ordering::RELAXED),
-            Some(order) => Ok(Ordering {
-                order,
-                scope: self.scope()?,
-            }),
-        }
-    }
-
     fn mem(&mut self) -> Result<Mem, ParseError> {
         let word = self.cursor.peek_word();
         let (prefix, make): (_, fn(u32) -> Mem) = if word.starts_with("buf") {
@@ -442,8 +434,12 @@ impl<'a> Parser<'a> {
             ("shared", Mem::Shared)
         } else if word.starts_with("private") {
             ("private", Mem::Private)
+        } else if word.starts_with("table") {
+            ("table", Mem::Table)
         } else {
-            return Err(self.cursor.expected("a buffer, shared or private array"));
+            return Err(self
+                .cursor
+                .expected("a buffer, shared or private array, or a table"));
         };
         let place = self.cursor.next_place();
         let number = self.id(prefix)?;
@@ -469,6 +465,7 @@ impl<'a> Parser<'a> {
                 "arg" => "a scalar parameter such as `arg0`",
                 "buf" => "a buffer such as `buf0`",
                 "shared" => "a shared array such as `shared0`",
+                "table" => "a table such as `table0`",
                 _ => "a private array such as `private0`",
             }));
         };

@@ -1,14 +1,17 @@
 //! Kernels as text.
 
 use super::constant;
-use super::syntax::{AXES, Flags, is_word};
-use crate::kernel::{Inst, Kernel, Mem, Module, Name, Ordering, ParamRef, SharedLen};
+use super::syntax::{AXES, Flags, HALVES, LANES, SCANS, is_word};
+use crate::kernel::{Inst, Kernel, Mem, Module, Name, Ordering, ParamRef, SharedLen, TableDecl};
 use crate::op::{Makes, Op, Operand};
 use crate::types::Scope;
 use core::fmt::{self, Write};
 
 /// Blocks nested deeper are indented no further, so that a text stays linear in the size of its kernel.
 const MAX_INDENT: usize = 32;
+
+/// Elements of a table on one line.
+const ROW: usize = 8;
 
 /// Prints the text form, which [`super::parse`] reads back to the same bytes.
 ///
@@ -35,6 +38,9 @@ impl fmt::Display for Kernel {
         }
         let [x, y, z] = self.workgroup_size();
         write!(f, " workgroup {x} {y} {z}")?;
+        if let Some(size) = self.required_subgroup_size() {
+            write!(f, " subgroup {size}")?;
+        }
         if self.contract() {
             f.write_str(" contract")?;
         }
@@ -130,6 +136,39 @@ fn declarations(f: &mut fmt::Formatter<'_>, kernel: &Kernel) -> fmt::Result {
         name(f, d.name)?;
         writeln!(f, " {} x {}", d.elem, d.len)?;
     }
+    for (i, d) in kernel.tables().iter().enumerate() {
+        write!(f, "  table table{i}")?;
+        name(f, d.name)?;
+        write!(f, " {} [", d.elem)?;
+        elements(f, kernel, d)?;
+        f.write_str("]\n")?;
+    }
+    Ok(())
+}
+
+/// The elements of a table, [`ROW`] a line where there are more.
+fn elements(f: &mut fmt::Formatter<'_>, kernel: &Kernel, table: &TableDecl) -> fmt::Result {
+    // The verifier refuses tables of anything but scalar numbers.
+    let Some(scalar) = table.elem.scalar() else {
+        return Ok(());
+    };
+    let size = scalar.bytes().max(1) as usize;
+    let many = table.len as usize > ROW;
+    for (i, bytes) in kernel.table_bytes(table).chunks(size).enumerate() {
+        match i % ROW {
+            0 if many => f.write_str(if i == 0 { "\n    " } else { ",\n    " })?,
+            0 => {}
+            _ => f.write_str(", ")?,
+        }
+        let bits = bytes
+            .iter()
+            .rev()
+            .fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+        constant::print(f, scalar, bits)?;
+    }
+    if many {
+        f.write_str("\n  ")?;
+    }
     Ok(())
 }
 
@@ -137,18 +176,15 @@ fn instruction(f: &mut fmt::Formatter<'_>, kernel: &Kernel, at: usize, inst: &In
     let row = inst.op.row();
     match row.makes {
         Makes::Nothing => {}
-        Makes::T | Makes::Bool | Makes::U32 => write!(f, "v{at}: {} = ", inst.ty)?,
+        Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => write!(f, "v{at}: {} = ", inst.ty)?,
         Makes::Var => write!(f, "var{at}: {} = ", inst.ty)?,
     }
     f.write_str(row.name)?;
     let flags = Flags::of(row);
-    if flags == Flags::Axis {
-        let axis = AXES.get(usize::from(inst.flags)).copied().unwrap_or("");
-        write!(f, ".{axis}")?;
-    }
+    suffix(f, flags, inst.flags)?;
     operands(f, kernel, inst, row.operands)?;
     match flags {
-        Flags::None | Flags::Axis => Ok(()),
+        Flags::None | Flags::Axis | Flags::Lane | Flags::Fast | Flags::Half | Flags::Scan => Ok(()),
         Flags::Access => {
             if inst.flags & Inst::VOLATILE != 0 {
                 f.write_str(" volatile")?;
@@ -168,6 +204,32 @@ fn instruction(f: &mut fmt::Formatter<'_>, kernel: &Kernel, at: usize, inst: &In
     }
 }
 
+/// What the flags put behind the opcode. The verifier has seen that a number among them is one.
+fn suffix(f: &mut fmt::Formatter<'_>, kind: Flags, flags: u8) -> fmt::Result {
+    let named = |f: &mut fmt::Formatter<'_>, names: &[&str], number: u8| {
+        let name = names.get(usize::from(number)).copied().unwrap_or("");
+        write!(f, ".{name}")
+    };
+    match kind {
+        Flags::None | Flags::Access | Flags::Scope => Ok(()),
+        Flags::Axis => named(f, &AXES, flags),
+        Flags::Lane => named(f, &LANES, flags),
+        Flags::Half => named(f, &HALVES, flags),
+        Flags::Fast if flags & Inst::FAST != 0 => f.write_str(".fast"),
+        Flags::Fast => Ok(()),
+        Flags::Scan => {
+            let scan = flags & !Inst::NATIVE_ORDER;
+            if scan != 0 {
+                named(f, &SCANS, scan)?;
+            }
+            if flags & Inst::NATIVE_ORDER != 0 {
+                f.write_str(".native")?;
+            }
+            Ok(())
+        }
+    }
+}
+
 fn operands(
     f: &mut fmt::Formatter<'_>,
     kernel: &Kernel,
@@ -183,9 +245,12 @@ fn operands(
     let mut separator = " ";
     for (operand, &word) in operands.iter().zip(words.iter()) {
         match operand {
-            Operand::T | Operand::Any | Operand::Bool | Operand::U32 => {
-                write!(f, "{separator}v{word}")?;
-            }
+            Operand::T
+            | Operand::Any
+            | Operand::Bool
+            | Operand::U32
+            | Operand::Elem
+            | Operand::Vector => write!(f, "{separator}v{word}")?,
             Operand::Var => write!(f, "{separator}var{word}")?,
             Operand::Param => write!(f, "{separator}{}", ParamRef::Scalar(word))?,
             Operand::Mem | Operand::Buffer => {

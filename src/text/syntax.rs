@@ -1,6 +1,6 @@
 //! What printer and parser share.
 
-use crate::op::{Effect, Row};
+use crate::op::{Effect, Op, Operand, Row};
 
 /// What the flags of an instruction mean, which decides how they are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,6 +9,14 @@ pub(super) enum Flags {
     None,
     /// An axis, written `.x` behind the opcode.
     Axis,
+    /// An element of a vector, written as an axis.
+    Lane,
+    /// The hardware's approximation, written `.fast`.
+    Fast,
+    /// A half of a word, written `.low` or `.high`.
+    Half,
+    /// The kind of a subgroup reduction, written `.inclusive` or `.exclusive` where it is a scan, and `.native`.
+    Scan,
     /// Volatile and coherent, written as words at the end.
     Access,
     /// A fence's scope, written as a word at the end.
@@ -17,6 +25,12 @@ pub(super) enum Flags {
 
 /// The axes by number.
 pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
+/// The elements of a vector by number.
+pub(super) const LANES: [&str; 4] = ["x", "y", "z", "w"];
+/// The halves of a word by number.
+pub(super) const HALVES: [&str; 2] = ["low", "high"];
+/// The kinds of reductions by number; the first, the reduction itself, is not written.
+pub(super) const SCANS: [&str; 3] = ["", "inclusive", "exclusive"];
 
 impl Flags {
     /// What they mean for the opcode of `row`.
@@ -25,10 +39,18 @@ impl Flags {
             Flags::None
         } else if row.effect == Effect::Fence {
             Flags::Scope
+        } else if row.effect == Effect::Collective {
+            Flags::Scan
         } else if row.operands.is_empty() {
             Flags::Axis
-        } else {
+        } else if row.operands.contains(&Operand::Mem) {
             Flags::Access
+        } else if row.operands.contains(&Operand::Vector) {
+            Flags::Lane
+        } else if row.op == Op::Unpack {
+            Flags::Half
+        } else {
+            Flags::Fast
         }
     }
 }
@@ -46,7 +68,8 @@ pub(super) fn is_word(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::kernel::Inst;
-    use crate::op::{Makes, Op, Operand};
+    use crate::op::Makes;
+    use crate::types::TypeSet;
 
     #[test]
     fn every_flag_of_the_table_has_a_way_to_be_written() {
@@ -54,7 +77,10 @@ mod tests {
             let row = op.row();
             let written = match Flags::of(row) {
                 Flags::None => 0,
-                Flags::Axis => 3,
+                Flags::Axis | Flags::Lane => 3,
+                Flags::Fast => Inst::FAST,
+                Flags::Half => Inst::HIGH,
+                Flags::Scan => Inst::INCLUSIVE | Inst::EXCLUSIVE | Inst::NATIVE_ORDER,
                 Flags::Access => Inst::VOLATILE | Inst::COHERENT,
                 Flags::Scope => Inst::DEVICE,
             };
@@ -62,10 +88,14 @@ mod tests {
             if Flags::of(row) == Flags::Axis {
                 assert_eq!(row.makes, Makes::U32, "{op}");
             }
-            if Flags::of(row) == Flags::Access {
-                assert!(row.operands.contains(&Operand::Mem), "{op}");
+            if Flags::of(row) == Flags::Fast {
+                let floats = row.types.and(TypeSet::FLOATS);
+                assert!(!floats.is_empty() && row.makes == Makes::T, "{op}");
             }
         }
+        assert_eq!(HALVES[usize::from(Inst::HIGH)], "high");
+        assert_eq!(SCANS[usize::from(Inst::INCLUSIVE)], "inclusive");
+        assert_eq!(SCANS[usize::from(Inst::EXCLUSIVE)], "exclusive");
     }
 
     #[test]

@@ -53,6 +53,14 @@ fn errors_name_the_place_and_what_was_wanted() {
             "line 1, column 22: `0x1` is no workgroup size (a number below 2^32)",
         ),
         (
+            "kernel k workgroup 1 1 1 subgroup 0 {",
+            "line 1, column 35: `0` is no subgroup size (a number from 1 below 2^32)",
+        ),
+        (
+            "kernel k workgroup 1 1 1 contract subgroup 32 {",
+            "line 1, column 35: expected `{`, found `subgroup`",
+        ),
+        (
             "kernel k workgroup 1 1 1 ; {",
             "line 1, column 26: expected `{`, found the end of the line",
         ),
@@ -163,6 +171,38 @@ fn errors_name_the_place_and_what_was_wanted() {
             "line 2, column 9: expected a private array such as `private0`, found `shared0`",
         ),
         (
+            "table private0 f32 [1.0]",
+            "line 2, column 7: expected a table such as `table0`, found `private0`",
+        ),
+        (
+            "table table0 f32 1.0",
+            "line 2, column 18: expected `[`, found `1`",
+        ),
+        (
+            "table table0 u8 [1, 256]",
+            "line 2, column 21: `256` is no constant of type u8",
+        ),
+        (
+            "table table0 u32 [1\n 2]",
+            "line 3, column 2: expected `,` or `]`, found `2`",
+        ),
+        (
+            "table table0 u32 [1,\n]",
+            "line 3, column 1: expected a constant, found `]`",
+        ),
+        (
+            "table table0 f32x2 [1.0]",
+            "line 2, column 21: `1.0` is no constant of type f32x2",
+        ),
+        (
+            "table table0 u32 [1] x",
+            "line 2, column 22: expected the end of the line, found `x`",
+        ),
+        (
+            "return\ntable table0 u32 [1]",
+            "line 3, column 1: a declaration after instructions: declarations come first",
+        ),
+        (
             "return\nscalar arg0 u32",
             "line 3, column 1: a declaration after instructions: declarations come first",
         ),
@@ -239,7 +279,7 @@ fn errors_name_the_place_and_what_was_wanted() {
         ),
         (
             "v0: u32 = load tile[v0]",
-            "line 2, column 16: expected a buffer, shared or private array, found `tile`",
+            "line 2, column 16: expected a buffer, shared or private array, or a table, found `tile`",
         ),
         (
             "v0: u32 = load buf268435456[v0]",
@@ -280,6 +320,50 @@ fn errors_name_the_place_and_what_was_wanted() {
         (
             "v0: f32x2 = const 1.0",
             "line 2, column 19: `1.0` is no constant of type f32x2",
+        ),
+        (
+            "v0: f32 = sqrt.slow v1",
+            "line 2, column 16: expected `fast`, found `slow`",
+        ),
+        (
+            "v0: f32 = sqrt fast",
+            "line 2, column 16: expected a value such as `v0`, found `fast`",
+        ),
+        (
+            "v0: f32 = add.fast v1, v1",
+            "line 2, column 14: expected a value such as `v0`, found `.`",
+        ),
+        (
+            "v0: f16 = unpack v1",
+            "line 2, column 18: expected `.low` or `.high`, found `v1`",
+        ),
+        (
+            "v0: f16 = unpack.middle v1",
+            "line 2, column 18: expected `low` or `high`, found `middle`",
+        ),
+        (
+            "v0: f32 = extract v1",
+            "line 2, column 19: expected `.x`, `.y`, `.z` or `.w`, found `v1`",
+        ),
+        (
+            "v0: f32 = extract.v v1",
+            "line 2, column 19: expected `x`, `y`, `z` or `w`, found `v`",
+        ),
+        (
+            "v0: u32 = subgroup_add.all v1",
+            "line 2, column 24: expected `inclusive`, `exclusive` or `native`, found `all`",
+        ),
+        (
+            "v0: u32 = subgroup_add. v1",
+            "line 2, column 25: expected `inclusive`, `exclusive` or `native`, found `v1`",
+        ),
+        (
+            "v0: u32 = subgroup_add.native.inclusive v1",
+            "line 2, column 30: expected a value such as `v0`, found `.`",
+        ),
+        (
+            "v0: u32 = subgroup_add.inclusive.exclusive v1",
+            "line 2, column 34: expected `native`, found `exclusive`",
         ),
         (
             "v0: f32 = const 1e99",
@@ -370,7 +454,7 @@ fn faults_of_instructions_are_told_by_line() {
 #[test]
 fn faults_of_declarations_are_told_by_line() {
     let text = "; first
-kernel \"a\\0\" workgroup 0 1 1 {
+kernel \"a\\0\" workgroup 0 1 1 subgroup 3 {
   shared shared0 f32 dynamic
   buffer buf0 f32 read set 0 binding 1
   scalar arg0 f32x2
@@ -381,6 +465,10 @@ kernel \"a\\0\" workgroup 0 1 1 {
   buffer buf3 \"\\0\" f32 read set 0 binding 0
   buffer buf4 f32 read set 0 binding 1
   shared shared2 f32 dynamic
+  table table0 bool [
+    true
+  ]
+  table table1 \"\\0\" f32 []
 }";
     let mut lines: Vec<_> = faults(text)
         .into_iter()
@@ -392,6 +480,8 @@ kernel \"a\\0\" workgroup 0 1 1 {
                 FaultKind::ArrayLen { .. } => "length",
                 FaultKind::SecondDynamic(_) => "dynamic",
                 FaultKind::Binding { .. } => "binding",
+                FaultKind::EmptyTable(_) => "empty",
+                FaultKind::SubgroupSize(3) => "subgroup",
                 other => panic!("{other}"),
             };
             (line, name)
@@ -403,6 +493,7 @@ kernel \"a\\0\" workgroup 0 1 1 {
         [
             (2, "name"),
             (2, "size"),
+            (2, "subgroup"),
             (5, "type"),
             (6, "type"),
             (7, "binding"),
@@ -413,6 +504,9 @@ kernel \"a\\0\" workgroup 0 1 1 {
             (10, "name"),
             (11, "binding"),
             (12, "dynamic"),
+            (13, "type"),
+            (16, "empty"),
+            (16, "name"),
         ]
     );
     let long = "x".repeat(crate::verify::MAX_NAME + 1);

@@ -5,7 +5,7 @@ mod round_trips;
 use super::*;
 
 /// A kernel with every kind of line.
-const EVERYTHING: &str = r#"kernel "all of it \"\u{7}" workgroup 8 4 2 contract {
+const EVERYTHING: &str = r#"kernel "all of it \"\u{7}" workgroup 8 4 2 subgroup 32 contract {
   scalar arg0 "n" u32
   buffer buf0 "in" f32 read set 0 binding 0
   buffer buf1 "größe; \\ 'x'" i64 read_write set 1 binding 7 may_alias
@@ -15,6 +15,12 @@ const EVERYTHING: &str = r#"kernel "all of it \"\u{7}" workgroup 8 4 2 contract 
   shared shared0 "tile" f32 x 256 zeroed
   shared shared1 u32 dynamic
   private private0 "p" u32 x 4
+  private private1 f16x2 x 3
+  table table0 "primes" u32 [2, 3, 5, 7]
+  table table1 bf16 [
+    0.0, -0.0, 1.0, inf, 0x7FC1, 1e38, 0.1, -2.5,
+    9e-41
+  ]
   v0: u32 = global_id.y
   v1: u32 = const 3
   v2: i64 = const -9223372036854775808
@@ -46,6 +52,24 @@ const EVERYTHING: &str = r#"kernel "all of it \"\u{7}" workgroup 8 4 2 contract 
     end
   continuing
   end
+  v31: f32 = div.fast v3, v4
+  v32: f32 = div v3, v4
+  v33: bf16 = load table1[v1 + 2]
+  v34: u32 = pack v33, v33
+  v35: bf16 = unpack.high v34
+  v36: bf16 = unpack.low v34
+  v37: f32x2 = construct2 v3, v4
+  v38: f32x4 = construct4 v3, v4, v5, v8
+  v39: f32 = extract.w v38
+  v40: f32 = extract.y v37
+  v41: u32 = dot4_add v0, v1, v34
+  v42: u32x4 = ballot v7
+  v43: bool = elect
+  v44: f32 = subgroup_add v3
+  v45: f32 = subgroup_add.inclusive v3
+  v46: f32 = subgroup_add.exclusive.native v3
+  v47: f32 = subgroup_add.native v3
+  subgroup_barrier
   return
 }
 "#;

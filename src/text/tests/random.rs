@@ -4,7 +4,7 @@ use super::round_trips::round_trip;
 use super::*;
 use crate::kernel::{
     BufferDecl, Draft, Inst, Mem, Ordering, ParamRef, PrivateDecl, ScalarDecl, SharedDecl,
-    SharedLen,
+    SharedLen, TableDecl,
 };
 use crate::op::{Effect, Form, Makes, Op, Operand};
 use crate::types::{Access, Order, Scope, Type, TypeSet};
@@ -43,7 +43,8 @@ fn declarations(r: &mut Random) -> Draft {
     d.name = name.unwrap();
     d.workgroup_size = [1 + r.below(64) as u32, 1 + r.below(4) as u32, 1];
     d.contract = r.below(2) == 0;
-    for (binding, elem) in (0..).zip(TypeSet::NUMERIC.iter()) {
+    d.subgroup_size = r.pick(&[0, 1, 32, 128]).unwrap();
+    for (binding, elem) in (0..).zip(TypeSet::ELEMENTS.iter()) {
         let name = d.intern("b").unwrap();
         let access = r.pick(&[
             Access::Read,
@@ -73,7 +74,7 @@ fn declarations(r: &mut Random) -> Draft {
         d.params.insert(at, ParamRef::Scalar(number));
         d.scalars.push(ScalarDecl { name, ty });
     }
-    for elem in TypeSet::NUMERIC.iter() {
+    for elem in TypeSet::ELEMENTS.iter() {
         let name = d.intern("").unwrap();
         let dynamic = elem == Type::F64;
         d.shared.push(SharedDecl {
@@ -87,12 +88,25 @@ fn declarations(r: &mut Random) -> Draft {
             zeroed: r.below(2) == 0,
         });
     }
-    for elem in TypeSet::NUMERIC.iter() {
+    for elem in TypeSet::ELEMENTS.iter() {
         let name = d.intern("pü").unwrap();
         d.private.push(PrivateDecl {
             name,
             elem,
             len: 1 + r.below(99) as u32,
+        });
+    }
+    for elem in TypeSet::NUMERIC.iter() {
+        let name = d.intern("t").unwrap();
+        let start = d.data.len() as u32;
+        let len = 1 + r.below(20) as u32;
+        let bytes = (0..len * elem.bytes()).map(|_| r.below(256) as u8);
+        d.data.extend(bytes);
+        d.tables.push(TableDecl {
+            name,
+            elem,
+            start,
+            len,
         });
     }
     d
@@ -118,11 +132,22 @@ fn instruction(r: &mut Random, d: &mut Draft, op: Op) -> Option<Inst> {
             Operand::Any => r.pick(&makers(d, false, &|ty| ty != Type::NONE))?,
             Operand::Bool => r.pick(&makers(d, false, &|ty| ty == Type::BOOL))?,
             Operand::U32 => r.pick(&makers(d, false, &|ty| ty == Type::U32))?,
+            Operand::Elem => {
+                let elem = Type::of(t.scalar()?);
+                r.pick(&makers(d, false, &|ty| ty == elem))?
+            }
+            Operand::Vector => {
+                let fits = |ty: Type| ty.lanes() > 1 && ty.scalar() == t.scalar();
+                r.pick(&makers(d, false, &fits))?
+            }
             Operand::Index => r.pick(&makers(d, false, &|ty| TypeSet::INDEX.contains(ty)))?,
             Operand::Var => r.pick(&makers(d, true, &|ty| ty == t))?,
             Operand::Mem => {
                 let at = (0..).zip(&d.buffers).find(|(_, b)| b.elem == t)?.0;
-                r.pick(&[Mem::Buffer(at), Mem::Shared(at), Mem::Private(at)])?
+                // Every kind is declared with the same types in the same order; tables have no vectors.
+                let tables = d.tables.get(at as usize);
+                let table = tables.map_or(Mem::Buffer(at), |_| Mem::Table(at));
+                r.pick(&[Mem::Buffer(at), Mem::Shared(at), Mem::Private(at), table])?
                     .word()
             }
             Operand::Buffer => Mem::Buffer(r.below(d.buffers.len()) as u32).word(),
@@ -157,6 +182,7 @@ fn instruction(r: &mut Random, d: &mut Draft, op: Op) -> Option<Inst> {
         Makes::T | Makes::Var => t,
         Makes::Bool => Type::BOOL,
         Makes::U32 => Type::U32,
+        Makes::U32x4 => Type::U32X4,
     };
     let mut inst = Inst::new(op, ty);
     inst.flags = r.below(256) as u8 & row.flags;
@@ -202,8 +228,9 @@ fn kernel(seed: u64, used: &mut Vec<Op>) -> Kernel {
             0..60 => Op::Const,
             _ => Op::ALL[r.below(Op::ALL.len())],
         };
-        // A kernel with barriers is valid only where control flow is uniform; outside of blocks it is.
-        if op.row().effect == Effect::Barrier
+        // A kernel with barriers or subgroup operations is valid only where control flow is uniform; outside of blocks
+        // it is.
+        if matches!(op.row().effect, Effect::Barrier | Effect::Collective)
             && (depth > 0 || d.insts.iter().any(|i| i.op == Op::Return))
         {
             continue;

@@ -3,6 +3,7 @@
 
 pub mod choices;
 pub mod differential;
+pub mod filetest;
 pub mod fuzz;
 pub mod gaps;
 pub mod generate;
@@ -10,4 +11,7 @@ pub mod generate;
 #[allow(missing_docs)]
 pub mod kernels;
 pub mod launches;
+pub mod opcodes;
 pub mod run;
+#[path = "../../../examples/run/values.rs"]
+pub mod values;
