@@ -31,7 +31,13 @@ impl Body<'_, '_> {
     }
 
     pub fn not(&mut self, inst: &Inst) -> Token {
-        self.simple1(&NOT, inst)
+        let kind = self.kind(inst.ty);
+        let flipped = self.simple1(&NOT, inst);
+        // The flipped sign bits of a signed narrow integer are its own.
+        if kind.is_signed() {
+            return flipped;
+        }
+        self.normal(kind, flipped)
     }
 
     /// An amount modulo the width: reduced now if it is known.
@@ -50,6 +56,11 @@ impl Body<'_, '_> {
     pub fn shl(&mut self, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let a = self.value(inst.a);
+        if kind.is_narrow() {
+            let amount = self.amount(kind, inst.b);
+            let shifted = self.binary(SHL.of(kind), kind, a, amount);
+            return self.normal(kind, shifted);
+        }
         if !kind.is_wide() && self.known(inst.b).is_none() {
             // The funnel shift takes its amount modulo 32.
             let (zero, amount) = (Self::imm(0), self.value(inst.b));
@@ -90,6 +101,9 @@ impl Body<'_, '_> {
         left: bool,
     ) -> Token {
         let kind = self.kind(inst.ty);
+        if kind.is_narrow() {
+            return self.narrow_double_shift(kind, high, low, amount, left);
+        }
         if !kind.is_wide() {
             let amount = match self.known(amount) {
                 Some(bits) => Token::integer(bits & 31, false),
@@ -120,19 +134,64 @@ impl Body<'_, '_> {
         self.binary(OR.of(kind), kind, upper, lower)
     }
 
+    /// Both halves lie in one 32-bit register.
+    fn narrow_double_shift(
+        &mut self,
+        kind: Kind,
+        high: Token,
+        low: Token,
+        amount: u32,
+        left: bool,
+    ) -> Token {
+        let amount = self.amount(kind, amount);
+        let width = Self::imm(kind.width());
+        let double = self.register(Kind::U32);
+        let line = self.w.line().piece(BFI.of(kind)).token(double);
+        let line = line.operand(high).operand(low);
+        line.operand(width).operand(width).end();
+        let shifted = if left {
+            let shifted = self.binary(SHL.of(kind), Kind::U32, double, amount);
+            self.binary(piece!("\tshr.u32 "), Kind::U32, shifted, width)
+        } else {
+            self.binary(piece!("\tshr.u32 "), Kind::U32, double, amount)
+        };
+        self.normal(kind, shifted)
+    }
+
+    /// A narrow value with zeros above; every other as it is.
+    fn unsigned(&mut self, kind: Kind, a: Token) -> Token {
+        if kind.is_narrow() && kind.is_signed() {
+            self.low_bits(kind, a)
+        } else {
+            a
+        }
+    }
+
     fn counting(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind_of(inst.a);
         let a = self.value(inst.a);
+        let a = self.unsigned(kind, a);
         self.unary(mnemonic.of(kind), Kind::U32, a)
     }
 
     pub fn clz(&mut self, inst: &Inst) -> Token {
-        self.counting(&CLZ, inst)
+        let count = self.counting(&CLZ, inst);
+        let kind = self.kind_of(inst.a);
+        if kind.is_narrow() {
+            let above = Self::imm(32 - kind.width());
+            return self.binary(piece!("\tsub.u32 "), Kind::U32, count, above);
+        }
+        count
     }
 
     pub fn ctz(&mut self, inst: &Inst) -> Token {
         let kind = self.kind_of(inst.a);
-        let a = self.value(inst.a);
+        let mut a = self.value(inst.a);
+        if kind.is_narrow() {
+            // A bit above the width ends the count.
+            let end = Self::imm(1 << kind.width());
+            a = self.binary(OR.of(kind), kind, a, end);
+        }
         let reversed = self.unary(BREV.of(kind), kind, a);
         self.unary(CLZ.of(kind), Kind::U32, reversed)
     }
@@ -142,7 +201,13 @@ impl Body<'_, '_> {
     }
 
     pub fn reverse_bits(&mut self, inst: &Inst) -> Token {
-        self.simple1(&BREV, inst)
+        let kind = self.kind(inst.ty);
+        let reversed = self.simple1(&BREV, inst);
+        if kind.is_narrow() {
+            let down = Self::imm(32 - kind.width());
+            return self.binary(SHR.of(kind), kind, reversed, down);
+        }
+        reversed
     }
 
     /// An offset or count for `bfe` and `bfi`, which read its low eight bits only.
@@ -189,6 +254,6 @@ impl Body<'_, '_> {
         let line = self.w.line().piece(BFI.of(kind)).token(to);
         let line = line.operand(insert).operand(base);
         line.operand(offset).operand(count).end();
-        to
+        self.normal(kind, to)
     }
 }

@@ -4,9 +4,12 @@ use super::Options;
 use super::control::Frame;
 use super::error::Error;
 use super::memory::Object;
-use super::mnemonic::{Kind, MOV, Mnemonic};
+use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
+use super::recipe::RecipeTables;
+use super::subgroup::{Active, Reduction, Shuffle};
 use super::writer::{Piece, Registers, Token, Writer};
 use crate::kernel::{Inst, Kernel};
+use crate::math::Unary;
 use crate::op::Op;
 use crate::types::Type;
 
@@ -23,6 +26,14 @@ pub(super) struct Scratch {
     pub frames: Vec<Frame>,
     /// For each block, by number, whether it is open.
     pub open: Vec<bool>,
+    /// The elements of vectors, one group after the other.
+    pub groups: Vec<Token>,
+    /// One bit a value: whether something uses it. Filled only in kernels with atomics.
+    pub used: Vec<u64>,
+    /// The tables, filled where they are declared.
+    pub tables: Vec<Object>,
+    /// The tables of recipes, for the whole module.
+    pub recipes: RecipeTables,
 }
 
 impl Scratch {
@@ -35,6 +46,12 @@ impl Scratch {
             private,
             frames,
             open,
+            groups,
+            used,
+            // Filled before the body.
+            tables: _,
+            // Kept for the module.
+            recipes: _,
         } = self;
         values.clear();
         scalars.clear();
@@ -44,6 +61,8 @@ impl Scratch {
         frames.clear();
         open.clear();
         open.push(true);
+        groups.clear();
+        used.clear();
     }
 }
 
@@ -58,7 +77,9 @@ pub(super) struct Body<'a, 'o> {
     pub s: &'a mut Scratch,
     /// The operand that stands for each value: a register, or an immediate.
     pub values: Vec<Token>,
-    pub registers: [Registers; 5],
+    pub registers: [Registers; CLASS_COUNT],
+    /// Which lanes of the subgroup are active.
+    pub active: Active,
     /// Labels given out.
     pub labels: u32,
     /// The number of the innermost open block.
@@ -94,8 +115,10 @@ impl<'a, 'o> Body<'a, 'o> {
                     Registers::new("%rd"),
                     Registers::new("%f"),
                     Registers::new("%fd"),
+                    Registers::new("%h"),
                 ]
             },
+            active: Active::ALL,
             labels: 0,
             block: 0,
             innermost_loop: usize::MAX,
@@ -146,6 +169,9 @@ impl<'a, 'o> Body<'a, 'o> {
             Op::Clamp => self.clamp(inst),
             Op::MulAdd => self.mul_add(inst),
             Op::Fma => self.fma(inst),
+            Op::AddSat => self.add_sat(inst),
+            Op::SubSat => self.sub_sat(inst),
+            Op::Dot4Add => self.dot4_add(inst),
 
             Op::And => self.and(inst),
             Op::Or => self.or(inst),
@@ -174,6 +200,8 @@ impl<'a, 'o> Body<'a, 'o> {
 
             Op::Convert => self.convert(inst),
             Op::Bitcast => self.bitcast(inst),
+            Op::Pack => self.pack(inst),
+            Op::Unpack => self.unpack(inst),
 
             Op::Sqrt => self.sqrt(inst),
             Op::Rsqrt => self.rsqrt(inst),
@@ -182,6 +210,24 @@ impl<'a, 'o> Body<'a, 'o> {
             Op::Ceil => self.ceil(inst),
             Op::Trunc => self.trunc(inst),
             Op::RoundEven => self.round_even(inst),
+            Op::Exp => self.function(Unary::Exp, inst),
+            Op::Exp2 => self.function(Unary::Exp2, inst),
+            Op::Log => self.function(Unary::Log, inst),
+            Op::Log2 => self.function(Unary::Log2, inst),
+            Op::Pow => self.pow(inst),
+            Op::Sin => self.function(Unary::Sin, inst),
+            Op::Cos => self.function(Unary::Cos, inst),
+            Op::Tan => self.function(Unary::Tan, inst),
+            Op::Tanh => self.function(Unary::Tanh, inst),
+            Op::Erf => self.function(Unary::Erf, inst),
+            Op::Fract => self.fract(inst),
+            Op::Copysign => self.copysign(inst),
+            Op::IsNan => self.test_nan(inst),
+            Op::IsInf => self.test_infinite(inst),
+
+            Op::Construct2 => self.construct2(inst),
+            Op::Construct4 => self.construct4(inst),
+            Op::Extract => self.extract(inst),
 
             Op::Load => self.load(inst),
             Op::Store => self.store(inst),
@@ -204,6 +250,22 @@ impl<'a, 'o> Body<'a, 'o> {
 
             Op::WorkgroupBarrier => self.workgroup_barrier(),
             Op::MemoryFence => self.memory_fence(inst),
+
+            Op::Shuffle | Op::Broadcast => self.shuffle(Shuffle::Index, inst),
+            Op::ShuffleXor => self.shuffle(Shuffle::Xor, inst),
+            Op::ShuffleUp => self.shuffle(Shuffle::Up, inst),
+            Op::ShuffleDown => self.shuffle(Shuffle::Down, inst),
+            Op::Ballot => self.ballot(inst),
+            Op::Any => self.any(inst),
+            Op::All => self.all(inst),
+            Op::Elect => self.elect(),
+            Op::SubgroupAdd => self.reduce(Reduction::Add, inst),
+            Op::SubgroupMin => self.reduce(Reduction::Min, inst),
+            Op::SubgroupMax => self.reduce(Reduction::Max, inst),
+            Op::SubgroupAnd => self.reduce(Reduction::And, inst),
+            Op::SubgroupOr => self.reduce(Reduction::Or, inst),
+            Op::SubgroupXor => self.reduce(Reduction::Xor, inst),
+            Op::SubgroupBarrier => self.subgroup_barrier(),
 
             Op::If => self.begin_if(inst),
             Op::Else => self.begin_else(),
@@ -276,7 +338,7 @@ impl<'a, 'o> Body<'a, 'o> {
     /// A new register for a value of a kind.
     #[inline(always)]
     pub fn register(&mut self, kind: Kind) -> Token {
-        // Five classes, five counters.
+        // As many counters as classes.
         self.registers[kind.class() as usize].take()
     }
 
@@ -338,14 +400,6 @@ impl<'a, 'o> Body<'a, 'o> {
         let kind = self.kind(inst.ty);
         let (a, b) = (self.value(inst.a), self.value(inst.b));
         self.binary(mnemonic.of(kind), kind, a, b)
-    }
-
-    /// `T, T, T → T` by one instruction.
-    #[inline(always)]
-    pub fn simple3(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
-        let kind = self.kind(inst.ty);
-        let (a, b, c) = (self.value(inst.a), self.value(inst.b), self.value(inst.c));
-        self.ternary(mnemonic.of(kind), kind, a, b, c)
     }
 
     /// A register that holds the operand, which may be an immediate.

@@ -2,13 +2,14 @@
 
 use super::body::{Body, Scratch};
 use super::error::{Error, VersionNeed};
-use super::memory::Object;
+use super::memory::{Len, Object};
 use super::mnemonic::{Kind, piece};
 use super::names;
+use super::tables::{self, TableCount};
 use super::target::Version;
 use super::writer::{Piece, Text, Token, Writer};
 use super::{Options, PARAM_BYTES_MAX, PRIVATE_BYTES_MAX, STATIC_SHARED_MAX, dynamic_shared_base};
-use crate::kernel::{Kernel, Module, ParamRef, SharedLen};
+use crate::kernel::{Bounds, BufferUse, Kernel, Module, ParamRef, SharedLen};
 use crate::limits::{Limit, LimitExceeded, Limits, exceeds};
 use crate::op::Op;
 use crate::types::{Access, Type};
@@ -17,6 +18,8 @@ use crate::types::{Access, Type};
 #[derive(Debug, Default)]
 pub struct Emitter {
     scratch: Scratch,
+    /// The tables of the module's kernels so far.
+    tables: TableCount,
     /// The text of one entry.
     text: Text,
 }
@@ -97,12 +100,20 @@ impl Emitter {
         let (name, len) = options.target.name_bytes();
         w.text(name.get(..len).unwrap_or(&name));
         w.line().bytes(b"\n.address_size 64\n").done();
+        self.scratch.recipes.clear();
+        self.tables = TableCount::default();
         if dynamic {
             w.text(b"\n.extern .shared .align 16 .b8 $dyn[];\n");
         }
         for kernel in kernels {
+            let head = w.position();
+            tables::declare(kernel, &mut self.tables, &mut self.scratch, &mut w);
+            let head = Part {
+                from: 0,
+                to: head.max(w.position()),
+            };
             let mut body = Body::new(kernel, options, &mut self.scratch, w);
-            let parts = body.entry();
+            let parts = body.entry(head);
             if let Some(error) = body.error.take() {
                 out.truncate(begin);
                 return Err(error);
@@ -116,23 +127,22 @@ impl Emitter {
     }
 }
 
-/// Where the parts of an entry lie in the kept text. The declarations come last there and go before the body: their one
-/// copy to the output puts all parts in order.
-struct Parts {
-    body: usize,
-    declarations: usize,
-    end: usize,
+/// A stretch of the kept text.
+#[derive(Clone, Copy)]
+struct Part {
+    from: usize,
+    to: usize,
 }
+
+/// Where the parts of an entry lie in the kept text: what stands before it, what its body is found to need of the module,
+/// its head, its declarations, its body. Their one copy to the output puts them in this order, which is not that of writing.
+struct Parts([Part; 5]);
 
 impl Parts {
     fn append(&self, text: &Text, out: &mut Vec<u8>) {
-        out.reserve(self.end);
-        for (from, to) in [
-            (0, self.body),
-            (self.declarations, self.end),
-            (self.body, self.declarations),
-        ] {
-            out.extend_from_slice(text.part(from, to));
+        out.reserve(self.0.iter().map(|part| part.to - part.from).sum());
+        for part in self.0 {
+            out.extend_from_slice(text.part(part.from, part.to));
         }
     }
 }
@@ -154,16 +164,14 @@ fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
     limits.workgroup_threads = limits.workgroup_threads.min(Limits::CUDA.workgroup_threads);
     limits.check(kernel).map_err(limited)?;
 
-    let unsupported = |what: &'static str, ty: Type| Error::UnsupportedDeclaration {
-        kernel: kernel.name().into(),
-        what,
-        ty,
-        target: options.target,
-    };
-    let known = |what: &'static str, ty: Type| match Kind::of(ty) {
-        Some(_) => Ok(()),
-        None => Err(unsupported(what, ty)),
-    };
+    // A warp has 32 lanes.
+    if let Some(required) = kernel.required_subgroup_size().filter(|&n| n != 32) {
+        return Err(Error::SubgroupSize {
+            kernel: kernel.name().into(),
+            required,
+            target: options.target,
+        });
+    }
     let mut params = 0u64;
     for param in kernel.params() {
         let size = match *param {
@@ -173,30 +181,22 @@ fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
                     .scalars()
                     .get(n as usize)
                     .map_or(Type::NONE, |d| d.ty);
-                known("scalar parameter", ty)?;
                 u64::from(ty.bytes().max(1))
             }
         };
         // Fewer than 2^29 parameters of at most 8 bytes.
         params = params.next_multiple_of(size) + size;
     }
-    for used in kernel.buffer_uses() {
-        if used.length {
+    for &used in kernel.buffer_uses() {
+        if has_length(used, options) {
             params = params.next_multiple_of(8) + 8;
         }
     }
     let most = options.limits.ptx_param_bytes.min(PARAM_BYTES_MAX);
     exceeds(Limit::PtxParamBytes, params, u64::from(most)).map_err(limited)?;
 
-    for d in kernel.buffers() {
-        known("buffer", d.elem)?;
-    }
-    for d in kernel.shared() {
-        known("shared array", d.elem)?;
-    }
     let mut private = 0u64;
     for d in kernel.private() {
-        known("private array", d.elem)?;
         // Fewer than 2^28 arrays of less than 2^32 bytes.
         private = private.next_multiple_of(16) + u64::from(d.len) * u64::from(d.elem.bytes());
     }
@@ -208,6 +208,11 @@ fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
         });
     }
     Ok(params)
+}
+
+/// Whether the length of a buffer is a hidden parameter.
+fn has_length(used: BufferUse, options: &Options) -> bool {
+    used.length || options.bounds == Bounds::Checked && used.any()
 }
 
 /// Where the shared arrays of a kernel lie.
@@ -241,7 +246,8 @@ const DYNAMIC: Token = Token::symbol("$dyn");
 
 impl Body<'_, '_> {
     /// Writes the whole entry.
-    fn entry(&mut self) -> Parts {
+    fn entry(&mut self, before: Part) -> Parts {
+        let head = self.w.position();
         self.head();
         let body = self.w.position();
         self.prologue();
@@ -254,11 +260,16 @@ impl Body<'_, '_> {
         self.w.line().bytes(b"}\n").done();
         let declarations = self.w.position();
         self.declare_registers();
-        Parts {
-            body,
-            declarations,
-            end: self.w.position(),
-        }
+        let module = self.w.position();
+        self.s.recipes.write(&mut self.w);
+        let part = |from, to| Part { from, to };
+        Parts([
+            before,
+            part(module, self.w.position()),
+            part(head, body),
+            part(declarations, module),
+            part(body, declarations),
+        ])
     }
 
     fn head(&mut self) {
@@ -281,8 +292,8 @@ impl Body<'_, '_> {
             line.token(name).done();
             separator = b",\n";
         }
-        for (number, used) in (0u32..).zip(self.kernel.buffer_uses()) {
-            if used.length {
+        for (number, &used) in (0u32..).zip(self.kernel.buffer_uses()) {
+            if has_length(used, self.options) {
                 let name = Token::numbered("$n", number);
                 let line = self.w.line().bytes(separator);
                 line.piece(piece!("\t.param .u64 ")).token(name).done();
@@ -304,7 +315,11 @@ impl Body<'_, '_> {
         }
         let scalar = self.kernel.scalars().get(n as usize);
         match self.kind(scalar.map_or(Type::NONE, |d| d.ty)) {
-            Kind::Bool => piece!("\t.param .u8 "),
+            Kind::Bool | Kind::U8 => piece!("\t.param .u8 "),
+            Kind::I8 => piece!("\t.param .s8 "),
+            Kind::I16 => piece!("\t.param .s16 "),
+            Kind::U16 => piece!("\t.param .u16 "),
+            Kind::F16 | Kind::BF16 => piece!("\t.param .b16 "),
             Kind::I32 => piece!("\t.param .s32 "),
             Kind::U32 => piece!("\t.param .u32 "),
             Kind::F32 => piece!("\t.param .f32 "),
@@ -334,18 +349,24 @@ impl Body<'_, '_> {
                 }
             };
             let (symbol, symbol_offset) = object;
-            self.s
-                .shared
-                .push(Object::new(Token::NONE, symbol, symbol_offset, false));
+            let len = match d.len {
+                SharedLen::Static(len) => self.checked_len(len),
+                SharedLen::Dynamic => self.dynamic_len(d.elem, layout.dynamic_base),
+            };
+            let object = Object::new(Token::NONE, symbol, symbol_offset, false);
+            self.s.shared.push(object.with_len(len));
         }
         for (number, d) in (0u32..).zip(self.kernel.private()) {
             let symbol = Token::numbered("$l", number);
             self.declare_array(piece!("\t.local .align 16 .b8 "), symbol, d.len, d.elem);
-            self.s
-                .private
-                .push(Object::new(Token::NONE, symbol, 0, false));
+            let len = self.checked_len(d.len);
+            let object = Object::new(Token::NONE, symbol, 0, false);
+            self.s.private.push(object.with_len(len));
         }
         self.buffers();
+        self.table_bases();
+        self.find_active();
+        self.find_used();
         for n in 0..self.s.shared.len() {
             if let Some(object) = self.s.shared.get(n).copied() {
                 let base = self.address_of(object);
@@ -367,9 +388,51 @@ impl Body<'_, '_> {
         }
     }
 
+    /// The length of an array or table, where it is asked for.
+    fn checked_len(&self, len: u32) -> Len {
+        match self.options.bounds {
+            Bounds::Unchecked => Len::Unchecked,
+            Bounds::Checked => Len::Known(len),
+        }
+    }
+
+    /// The length of the dynamic array: what the launch gave behind the static ones.
+    fn dynamic_len(&mut self, elem: Type, base: u32) -> Len {
+        if self.options.bounds == Bounds::Unchecked {
+            return Len::Unchecked;
+        }
+        let mut bytes = self.special(piece!(", %dynamic_smem_size;\n"));
+        if base != 0 {
+            let base = Self::imm(base);
+            bytes = self.binary(piece!("\tmax.u32 "), Kind::U32, bytes, base);
+            bytes = self.binary(piece!("\tsub.u32 "), Kind::U32, bytes, base);
+        }
+        // Sizes are powers of two.
+        let log2 = Self::imm(elem.bytes().trailing_zeros());
+        let len = self.binary(piece!("\tshr.u32 "), Kind::U32, bytes, log2);
+        Len::In(self.unary(piece!("\tcvt.u64.u32 "), Kind::U64, len))
+    }
+
+    /// The addresses of the tables.
+    fn table_bases(&mut self) {
+        for n in 0..self.s.tables.len() {
+            let Some(object) = self.s.tables.get(n).copied() else {
+                continue;
+            };
+            let base = self.unary(piece!("\tmov.u64 "), Kind::U64, object.symbol);
+            let len = self.kernel.tables().get(n).map_or(0, |d| d.len);
+            let len = self.checked_len(len);
+            if let Some(object) = self.s.tables.get_mut(n) {
+                object.base = base;
+                object.len = len;
+            }
+        }
+    }
+
     fn declare_array(&mut self, head: &Piece, symbol: Token, len: u32, elem: Type) {
-        // The verifier holds the product below 2^32.
+        // The verifier holds the product below 2^32, the limits far below. Whole words, since words are cleared.
         let bytes = len.saturating_mul(elem.bytes());
+        let bytes = bytes.checked_next_multiple_of(4).unwrap_or(bytes);
         let line = self.w.line().piece(head).token(symbol);
         line.bytes(b"[").number(bytes).bytes(b"];\n").done();
     }
@@ -409,8 +472,16 @@ impl Body<'_, '_> {
             self.load_param(piece!("\tld.param.u64 "), base, "$p", number);
             self.line1(piece!("\tcvta.to.global.u64 "), base, base);
             let read_only = d.access == Access::Read && !d.may_alias && !used.written;
+            let len = match self.options.bounds {
+                Bounds::Unchecked => Len::Unchecked,
+                Bounds::Checked => {
+                    let len = self.register(Kind::U64);
+                    self.load_param(piece!("\tld.param.u64 "), len, "$n", n);
+                    Len::In(len)
+                }
+            };
             if let Some(object) = self.s.buffers.get_mut(at) {
-                *object = Object::new(base, base, 0, read_only);
+                *object = Object::new(base, base, 0, read_only).with_len(len);
             }
         }
     }
@@ -419,34 +490,40 @@ impl Body<'_, '_> {
     fn clear_shared(&mut self) {
         let mad = piece!("\tmad.lo.u32 ");
         let add = piece!("\tadd.u32 ");
-        // At most 1024 threads by the limits.
-        let stride = Self::imm(self.kernel.workgroup_threads().saturating_mul(4));
         let thread = self.local_index();
         for (n, d) in self.kernel.shared().iter().enumerate() {
             if !d.zeroed {
                 continue;
             }
             let base = self.s.shared.get(n).map_or(Token::NONE, |o| o.base);
+            // Behind a static array there is room up to a multiple of four, behind the dynamic one there is nothing.
+            let mut step = 4;
             let end = match d.len {
                 SharedLen::Static(len) => {
                     let bytes = Self::imm(len.saturating_mul(d.elem.bytes()));
                     self.binary(add, Kind::U32, base, bytes)
                 }
                 SharedLen::Dynamic => {
-                    let size = self.register(Kind::U32);
-                    let line = self.w.line().piece(piece!("\tmov.u32 ")).token(size);
-                    line.bytes(b", %dynamic_smem_size;\n").done();
+                    step = d.elem.bytes().min(4);
+                    let size = self.special(piece!(", %dynamic_smem_size;\n"));
                     let start = self.register(Kind::U32);
                     self.line1(piece!("\tmov.u32 "), start, DYNAMIC);
                     self.binary(add, Kind::U32, start, size)
                 }
             };
-            let word = self.ternary(mad, Kind::U32, thread, Self::imm(4), base);
+            // At most 1024 threads by the limits.
+            let stride = Self::imm(self.kernel.workgroup_threads().saturating_mul(step));
+            let word = self.ternary(mad, Kind::U32, thread, Self::imm(step), base);
             let (next, done) = (self.new_label(), self.new_label());
             self.label(next);
             let past = self.binary(piece!("\tsetp.ge.u32 "), Kind::Bool, word, end);
             self.branch_if(past, done);
-            let line = self.w.line().bytes(b"\tst.shared.u32 [");
+            let st = match step {
+                1 => piece!("\tst.shared.u8 ["),
+                2 => piece!("\tst.shared.u16 ["),
+                _ => piece!("\tst.shared.u32 ["),
+            };
+            let line = self.w.line().piece(st);
             line.token(word).bytes(b"], 0;\n").done();
             self.line2(add, word, word, stride);
             self.branch(next);
@@ -463,6 +540,7 @@ impl Body<'_, '_> {
             piece!("\t.reg .b64 %rd<"),
             piece!("\t.reg .f32 %f<"),
             piece!("\t.reg .f64 %fd<"),
+            piece!("\t.reg .b16 %h<"),
         ];
         for (head, registers) in heads.into_iter().zip(&self.registers) {
             if registers.count() > 0 {

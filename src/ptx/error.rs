@@ -23,15 +23,13 @@ pub enum Error {
         /// The target.
         target: Target,
     },
-    /// A declaration has a type that PTX text is not written for.
-    #[error("kernel {kernel:?}: {target} has no {what} of {ty}")]
-    UnsupportedDeclaration {
+    /// The kernel requires subgroups of another size than the 32 lanes of a warp.
+    #[error("kernel {kernel:?}: subgroups of {required} lanes required, {target} has 32")]
+    SubgroupSize {
         /// The kernel's name.
         kernel: String,
-        /// What was declared.
-        what: &'static str,
-        /// Its type.
-        ty: Type,
+        /// [`crate::kernel::Kernel::required_subgroup_size`].
+        required: u32,
         /// The target.
         target: Target,
     },

@@ -43,17 +43,25 @@
 //! - **`atom.global.add.f32` flushes subnormal operands and results to zero.** It is the one place where subnormals are lost.
 #![forbid(unsafe_code)]
 
+mod access;
 mod arith;
 mod atomic;
 mod bits;
 mod body;
+mod bounds;
+mod compare;
 mod control;
 mod convert;
 mod entry;
 mod error;
+mod float;
+mod half;
 mod memory;
 mod mnemonic;
 mod names;
+mod recipe;
+mod subgroup;
+mod tables;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -65,7 +73,7 @@ pub use error::{Error, VersionNeed};
 pub use names::entry_name;
 pub use target::{Target, TargetError, Variant, Version};
 
-use crate::kernel::Kernel;
+use crate::kernel::{Bounds, Kernel};
 use crate::limits::Limits;
 
 /// The most static shared memory of a PTX entry, in bytes: 48 KiB.
@@ -107,6 +115,9 @@ pub struct Options {
     pub max_version: Option<Version>,
     /// The limits checked: [`Limits::CUDA`] unless set. What PTX itself allows is checked besides.
     pub limits: Limits,
+    /// What an access outside of its buffer or array does: anything, unless set. Checked, the length of every buffer used
+    /// is a hidden parameter, as [`Kernel::signature_with`] says.
+    pub bounds: Bounds,
 }
 
 impl Options {
@@ -116,6 +127,7 @@ impl Options {
             target,
             max_version: None,
             limits: Limits::CUDA,
+            bounds: Bounds::Unchecked,
         }
     }
 
@@ -132,6 +144,12 @@ impl Options {
     #[must_use]
     pub const fn with_limits(self, limits: Limits) -> Options {
         Options { limits, ..self }
+    }
+
+    /// With accesses checked, or not.
+    #[must_use]
+    pub const fn with_bounds(self, bounds: Bounds) -> Options {
+        Options { bounds, ..self }
     }
 }
 

@@ -184,8 +184,23 @@ impl Target {
             .unwrap_or(Version::new(u8::MAX, 0))
     }
 
-    /// Whether `min.NaN.f32` and `max.NaN.f32` exist.
+    /// Whether `min.NaN.f32` and `max.NaN.f32` exist, and `min` and `max` of 16-bit floats with and without `.NaN`.
     pub(super) const fn has_min_nan(self) -> bool {
+        self.sm >= 80
+    }
+
+    /// Whether bf16 exists: conversions from f32 and `fma`.
+    pub(super) const fn has_bf16(self) -> bool {
+        self.sm >= 80
+    }
+
+    /// Whether `add`, `sub` and `mul` of bf16 exist.
+    pub(super) const fn has_bf16_sums(self) -> bool {
+        self.sm >= 90
+    }
+
+    /// Whether `redux.sync` exists.
+    pub(super) const fn has_redux(self) -> bool {
         self.sm >= 80
     }
 

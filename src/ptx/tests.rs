@@ -389,7 +389,7 @@ fn atomics_carry_order_and_scope() {
         "neg.s64 %rd4, %rd3;",
         "atom.acq_rel.cta.global.add.u64 %rd5, [%rd2+16], %rd4;",
         "atom.relaxed.gpu.global.cas.b64 %rd6, [%rd2], %rd5, %rd3;",
-        "atom.relaxed.gpu.global.min.s64 %rd7, [%rd2], %rd3;",
+        "red.relaxed.gpu.global.min.s64 [%rd2], %rd3;",
         "fence.acq_rel.gpu;",
         "bar.sync 0;",
     ] {

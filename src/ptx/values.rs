@@ -1,19 +1,11 @@
 //! Constants, parameters, built-ins and variables (PTX ISA sections 4.5 and 10).
 
 use super::body::Body;
-use super::mnemonic::{Kind, MOV, Mnemonic, piece};
+use super::mnemonic::{Kind, MOV, Mnemonic, by_memory, piece};
 use super::writer::{Piece, Token};
 use crate::kernel::Inst;
 
-static LD_PARAM: Mnemonic = Mnemonic::new([
-    "\tld.param.u8 ",
-    "\tld.param.u32 ",
-    "\tld.param.u32 ",
-    "\tld.param.f32 ",
-    "\tld.param.u64 ",
-    "\tld.param.u64 ",
-    "\tld.param.f64 ",
-]);
+static LD_PARAM: Mnemonic = by_memory!("ld.param");
 
 const TID: [Piece; 3] = [
     Piece::new(", %tid.x;\n"),
@@ -46,15 +38,18 @@ impl Body<'_, '_> {
         let bits = inst.const_bits();
         match self.kind(inst.ty) {
             Kind::Bool => self.unary(MOV.of(Kind::Bool), Kind::Bool, Token::integer(bits, false)),
-            Kind::I32 => {
-                // The low half alone is set.
-                let value = i64::from(inst.a.cast_signed());
+            kind @ (Kind::I8 | Kind::I16 | Kind::I32) => {
+                // Only the bits of the type are set.
+                let above = 64 - kind.width();
+                let value = (bits << above).cast_signed() >> above;
                 Token::integer(value.cast_unsigned(), value < 0)
             }
-            Kind::U32 | Kind::U64 => Token::integer(bits, false),
+            Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 => Token::integer(bits, false),
             Kind::I64 => Token::integer(bits, bits >> 63 != 0),
             Kind::F32 => Token::f32(inst.a),
             Kind::F64 => Token::f64(bits),
+            // Arithmetic takes no such immediate. Only the bits of the type are set.
+            Kind::F16 | Kind::BF16 => self.half_constant((bits & 0xFFFF) as u16),
         }
     }
 
@@ -82,7 +77,7 @@ impl Body<'_, '_> {
         line.bytes(b", [").token(name).bytes(b"];\n").done();
     }
 
-    fn special(&mut self, name: &Piece) -> Token {
+    pub fn special(&mut self, name: &Piece) -> Token {
         let to = self.register(Kind::U32);
         let line = self.w.line().piece(piece!("\tmov.u32 ")).token(to);
         line.piece(name).done();

@@ -144,6 +144,28 @@ impl Token {
         }
     }
 
+    /// The bits of a 16-bit float: `0x` and four hexadecimal digits.
+    pub const fn b16(bits: u16) -> Token {
+        let digits = hex8(bits as u32) >> 32;
+        let text = (digits as u128) << 16 | u16::from_le_bytes(*b"0x") as u128;
+        let mut token = Token::from_text(text, 6);
+        token.high |= IMMEDIATE;
+        token
+    }
+
+    /// What stands for a vector: where its elements' operands begin among the kept groups.
+    pub const fn group(start: u32) -> Token {
+        Token {
+            low: start as u64,
+            high: 0,
+        }
+    }
+
+    /// The start of a [`Token::group`].
+    pub const fn start(self) -> usize {
+        self.low as usize
+    }
+
     /// Whether this is an immediate.
     #[inline]
     pub const fn is_immediate(self) -> bool {

@@ -6,6 +6,7 @@ pub mod differential;
 pub mod filetest;
 pub mod fuzz;
 pub mod gaps;
+pub mod every;
 pub mod generate;
 #[path = "../../../examples/kernels/mod.rs"]
 #[allow(missing_docs)]
