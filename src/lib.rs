@@ -36,6 +36,8 @@ pub mod builder;
 
 pub mod text;
 
+pub mod math;
+
 pub mod reference;
 
 pub mod ptx;
