@@ -4,6 +4,6 @@
 pub mod emit;
 
 pub use emit::{
-    Emitter, Error, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options, Overflow, Version,
-    ZeroShared, emit, emit_module,
+    DotProducts, Emitter, Error, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options,
+    Overflow, Version, ZeroShared, emit, emit_module,
 };
