@@ -20,7 +20,7 @@ pub use id::{Buffer, Private, Scalar, Shared, Table, Value, Var};
 pub(crate) use id::{REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
-pub(crate) use signature::push_constant_slot;
+pub(crate) use signature::{ArrayUse, carrier, push_constant_slot};
 pub use signature::{Bounds, DeviceFeature, Length, Parameter, ParameterKind, Signature};
 
 use crate::types::Type;

@@ -1,6 +1,7 @@
 //! What a runtime must know to launch a kernel: the one description that all of them read.
 
-use super::{BufferUse, Kernel, ParamRef, SharedLen, Uses};
+use super::{BufferUse, Inst, Kernel, Mem, ParamRef, SharedLen, Uses};
+use crate::op::{Op, Operand};
 use crate::types::{Access, Scalar, Type};
 use core::fmt;
 
@@ -20,8 +21,9 @@ pub struct Signature {
     pub params: Vec<Parameter>,
     /// What the emitter was asked to do with accesses out of bounds.
     pub bounds: Bounds,
-    /// Buffers whose length the body asks for or, with checked bounds, that it uses at all, by number. In PTX each becomes a hidden `.param .u64` behind the declared
-    /// parameters, in this order; in SPIR-V only where lengths are host-filled: a `uint` each behind the scalars.
+    /// Buffers whose length the body asks for or, with checked bounds, that it uses at all, by number. In PTX each becomes
+    /// a hidden `.param .u64` behind the declared parameters, in this order; in SPIR-V only where lengths are host-filled:
+    /// a `uint` each behind the scalars.
     pub lengths: Vec<Length>,
     /// Bytes of the PTX parameters, hidden ones included.
     pub ptx_param_bytes: u64,
@@ -33,7 +35,9 @@ pub struct Signature {
     pub static_shared_bytes: u32,
     /// The element type of the dynamic shared array, if there is one.
     pub dynamic_shared: Option<Type>,
-    /// Whether the device must run full subgroups (Vulkan `REQUIRE_FULL_SUBGROUPS`; CUDA always does).
+    /// Whether the device must run full subgroups (Vulkan `REQUIRE_FULL_SUBGROUPS`; CUDA always does). Vulkan allows that
+    /// flag only where the workgroup's x is a multiple of the subgroup size; without it the driver may place threads as it
+    /// likes, and `lane` need not be the local index modulo the subgroup size.
     pub full_subgroups: bool,
     /// Whether a value was promised to be uniform: the launch cannot be safe then.
     pub assumes_uniform: bool,
@@ -127,9 +131,11 @@ pub enum DeviceFeature {
     StorageBuffer8BitAccess,
     /// 16-bit elements of storage buffers.
     StorageBuffer16BitAccess,
-    /// 8-bit integers in shaders: 8-bit elements of shared, private and constant arrays.
+    /// 8-bit integers in shaders. The emitter computes in 32 bits and keeps elements of shared, private and constant
+    /// arrays so, and never asks for it.
     ShaderInt8,
-    /// 16-bit integers in shaders: 16-bit elements of shared, private and constant arrays, bf16 among them.
+    /// 16-bit integers in shaders. The emitter computes in 32 bits and keeps elements of shared, private and constant
+    /// arrays so, and never asks for it.
     ShaderInt16,
     /// f16 arithmetic.
     ShaderFloat16,
@@ -141,6 +147,8 @@ pub enum DeviceFeature {
     ShaderIntegerDotProduct,
     /// Subgroup size control: the kernel requires a size.
     SubgroupSizeControl,
+    /// Subgroup operations on 64-bit integers (reductions and scans; shuffles go in halves).
+    ShaderSubgroupExtendedTypes,
 }
 
 impl DeviceFeature {
@@ -166,6 +174,7 @@ impl DeviceFeature {
             DeviceFeature::ShaderSharedFloat32Atomics => "shaderSharedFloat32Atomics",
             DeviceFeature::ShaderIntegerDotProduct => "shaderIntegerDotProduct",
             DeviceFeature::SubgroupSizeControl => "subgroupSizeControl",
+            DeviceFeature::ShaderSubgroupExtendedTypes => "shaderSubgroupExtendedTypes",
         }
     }
 }
@@ -274,54 +283,194 @@ impl Kernel {
         }
     }
 
+    /// How the body uses each buffer and each shared array, by number; the lists are filled anew.
+    pub(crate) fn array_uses(&self, buffers: &mut Vec<ArrayUse>, shared: &mut Vec<ArrayUse>) {
+        buffers.clear();
+        buffers.resize(self.buffers().len(), ArrayUse::default());
+        shared.clear();
+        shared.resize(self.shared().len(), ArrayUse::default());
+        for inst in self.insts() {
+            let first = inst.op.row().operands.first();
+            if !matches!(first, Some(Operand::Mem | Operand::Buffer)) {
+                continue;
+            }
+            let used = match Mem::from_word(inst.a) {
+                Some(Mem::Buffer(n)) => buffers.get_mut(n as usize),
+                Some(Mem::Shared(n)) => shared.get_mut(n as usize),
+                Some(Mem::Private(_) | Mem::Table(_)) | None => None,
+            };
+            let Some(used) = used else { continue };
+            used.accessed = true;
+            match inst.op {
+                Op::AtomicAdd => used.adds = true,
+                Op::AtomicMin | Op::AtomicMax => used.min_max = true,
+                Op::AtomicLoad | Op::AtomicStore | Op::AtomicExchange => used.moves = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the module has the feature's types and instructions where the emitter keeps its default options; some
+    /// come from within an operation that is carried out by others.
     fn features(&self) -> Vec<DeviceFeature> {
-        // A buffer's or parameter's type counts even where the body leaves it alone: it is declared in the module.
-        let declared = |wide: [Type; 2]| {
-            let elems = self.buffers().iter().map(|d| d.elem);
-            let elems = elems.chain(self.shared().iter().map(|d| d.elem));
-            let mut types = elems
-                .chain(self.private().iter().map(|d| d.elem))
-                .chain(self.scalars().iter().map(|d| d.ty));
-            types.any(|t| wide.contains(&t))
-        };
         let uses = self.uses();
+        let mut found = Found::default();
+        for inst in self.insts() {
+            found.look(self, inst);
+        }
+        let (mut buffers, mut shared) = (Vec::new(), Vec::new());
+        self.array_uses(&mut buffers, &mut shared);
+        let has = |types: [Type; 2]| types.into_iter().any(|t| found.types.contains(t));
+        let elems = |bytes| {
+            let used = self.buffers().iter().zip(self.buffer_uses());
+            let mut elems = used.filter(|(_, used)| used.any()).map(|(d, _)| d.elem);
+            elems.any(|e| e.scalar().is_some_and(|s| s.bytes() == bytes))
+        };
+        // Whether f32 arrays are added to natively, and whether something else is done atomically to those.
+        let native = |elem: Type, u: &ArrayUse| elem == Type::F32 && u.adds && !u.min_max;
+        let fold = |(_, moves), u: &ArrayUse| (true, moves || u.moves);
+        let decls = self.buffers().iter().map(|d| d.elem).zip(&buffers);
+        let (buffer_add, buffer_moves) = decls
+            .filter_map(|(elem, u)| native(elem, u).then_some(u))
+            .fold((false, false), fold);
+        let decls = self.shared().iter().map(|d| d.elem).zip(&shared);
+        let (shared_add, shared_moves) = decls
+            .filter_map(|(elem, u)| native(elem, u).then_some(u))
+            .fold((false, false), fold);
+        let mut zeroed = self.shared().iter().zip(&shared);
         [
             (
                 DeviceFeature::ShaderInt64,
-                uses.has(Uses::I64) || declared([Type::I64, Type::U64]),
+                found.int64 || has([Type::I64, Type::U64]),
             ),
             (
                 DeviceFeature::ShaderFloat64,
-                uses.has(Uses::F64) || declared([Type::F64; 2]),
+                found.float64 || has([Type::F64; 2]),
             ),
             (
                 DeviceFeature::ShaderBufferInt64Atomics,
-                uses.has(Uses::ATOMIC_64),
+                uses.has(Uses::ATOMIC_64) || uses.has(Uses::ATOMIC_F64_ADD),
             ),
             (
                 DeviceFeature::ShaderSharedInt64Atomics,
-                uses.has(Uses::ATOMIC_64_SHARED),
+                uses.has(Uses::ATOMIC_64_SHARED) || uses.has(Uses::ATOMIC_F64_ADD_SHARED),
             ),
-            (
-                DeviceFeature::ShaderBufferFloat32AtomicAdd,
-                uses.has(Uses::ATOMIC_F32_ADD),
-            ),
-            (
-                DeviceFeature::ShaderSharedFloat32AtomicAdd,
-                uses.has(Uses::ATOMIC_F32_ADD_SHARED),
-            ),
+            (DeviceFeature::ShaderBufferFloat32AtomicAdd, buffer_add),
+            (DeviceFeature::ShaderSharedFloat32AtomicAdd, shared_add),
             (
                 DeviceFeature::ShaderZeroInitializeWorkgroupMemory,
-                self.shared().iter().any(|d| d.zeroed),
+                zeroed.any(|(d, used)| d.zeroed && used.accessed),
             ),
             (
                 DeviceFeature::ComputeFullSubgroups,
                 uses.has(Uses::SUBGROUP),
             ),
+            (DeviceFeature::StorageBuffer8BitAccess, elems(1)),
+            (DeviceFeature::StorageBuffer16BitAccess, elems(2)),
+            (DeviceFeature::ShaderFloat16, has([Type::F16; 2])),
+            (DeviceFeature::ShaderBufferFloat32Atomics, buffer_moves),
+            (DeviceFeature::ShaderSharedFloat32Atomics, shared_moves),
+            (DeviceFeature::ShaderIntegerDotProduct, uses.has(Uses::DOT4)),
+            (
+                DeviceFeature::SubgroupSizeControl,
+                self.required_subgroup_size().is_some(),
+            ),
+            (DeviceFeature::ShaderSubgroupExtendedTypes, found.extended),
         ]
         .into_iter()
         .filter_map(|(feature, needed)| needed.then_some(feature))
         .collect()
+    }
+}
+
+/// What a body does to a buffer or a shared array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ArrayUse {
+    pub accessed: bool,
+    /// Atomic additions.
+    pub adds: bool,
+    /// Atomic minima and maxima.
+    pub min_max: bool,
+    /// Atomic loads, stores, exchanges.
+    pub moves: bool,
+}
+
+/// What a body makes a module declare.
+#[derive(Default)]
+struct Found {
+    /// Scalars, and those of vectors.
+    types: ScalarSet,
+    scalars: bool,
+    /// 64-bit integers within an operation.
+    int64: bool,
+    /// f64 within an operation.
+    float64: bool,
+    extended: bool,
+}
+
+/// A set of scalars.
+#[derive(Default)]
+struct ScalarSet(u32);
+
+impl ScalarSet {
+    fn add(&mut self, ty: Type) {
+        self.0 |= 1 << (ty.code() & 15);
+    }
+
+    fn contains(&self, ty: Type) -> bool {
+        self.0 >> (ty.code() & 15) & 1 != 0
+    }
+}
+
+impl Found {
+    fn look(&mut self, kernel: &Kernel, inst: &Inst) {
+        self.types.add(inst.ty);
+        let first = inst.op.row().operands.first();
+        if matches!(first, Some(Operand::Mem | Operand::Buffer)) {
+            let elem = Mem::from_word(inst.a).and_then(|mem| kernel.draft().elem(mem));
+            self.types.add(elem.unwrap_or(Type::NONE));
+        }
+        match inst.op {
+            Op::Param if !self.scalars => {
+                // One block holds them all.
+                self.scalars = true;
+                for d in kernel.scalars() {
+                    self.types.add(carrier(d.ty));
+                }
+            }
+            Op::Fma => self.float64 |= inst.ty == Type::BF16,
+            Op::Rem
+            | Op::Exp
+            | Op::Exp2
+            | Op::Log
+            | Op::Log2
+            | Op::Pow
+            | Op::Sin
+            | Op::Cos
+            | Op::Tan
+            | Op::Tanh
+            | Op::Erf => self.int64 |= inst.ty == Type::F64,
+            Op::AtomicAdd => self.int64 |= inst.ty == Type::F64,
+            Op::SubgroupAdd
+            | Op::SubgroupMin
+            | Op::SubgroupMax
+            | Op::SubgroupAnd
+            | Op::SubgroupOr
+            | Op::SubgroupXor => {
+                self.extended |= matches!(inst.ty, Type::I64 | Type::U64);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The type in which a scalar travels in the push-constant block of SPIR-V: narrow ones widened to 32 bits.
+pub(crate) fn carrier(ty: Type) -> Type {
+    match ty.scalar() {
+        Some(Scalar::Bool | Scalar::U8 | Scalar::U16 | Scalar::F16 | Scalar::BF16) => Type::U32,
+        Some(Scalar::I8 | Scalar::I16) => Type::I32,
+        Some(Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64 | Scalar::F32 | Scalar::F64)
+        | None => ty,
     }
 }
 

@@ -9,7 +9,7 @@ pub mod validate;
 
 pub use disasm::{Printed, disassemble};
 pub use emit::{
-    Emitter, Error, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options, Overflow, Version,
-    ZeroShared, emit, emit_module,
+    DotProducts, Emitter, Error, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options,
+    Overflow, Version, ZeroShared, emit, emit_module,
 };
 pub use validate::{Validator, Verdict, validate};

@@ -2,8 +2,7 @@
 
 use super::arith::NO_FORM;
 use super::body::{Body, Class, class};
-use super::declare::Object;
-use super::options::FloatAtomics;
+use super::declare::{Form, Object};
 use super::sections::{cap, head};
 use crate::kernel::{Inst, Ordering, Uses};
 use crate::types::{Order, Scope, Type};
@@ -15,6 +14,14 @@ struct Target {
     pointer: u32,
     scope: u32,
     order: Order,
+}
+
+/// What a float atomic computes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Update {
+    Add,
+    Min,
+    Max,
 }
 
 impl Body<'_> {
@@ -61,81 +68,106 @@ impl Body<'_> {
         self.w.u32(scope as u32)
     }
 
-    /// Memory, index, the offset and the ordering of an atomic, the last two being words of the side table from `n`.
-    fn target(&mut self, inst: &Inst, n: usize) -> Target {
+    /// Does an atomic: memory, index, the offset and the ordering, the last two being words of the side table from `n`.
+    fn at_target(
+        &mut self,
+        inst: &Inst,
+        n: usize,
+        act: impl FnOnce(&mut Self, &Target) -> u32,
+    ) -> u32 {
         let object = self.object(inst.a);
-        let index = self.index(inst.b, self.side(inst, n));
-        let pointer = self.element(&object, index);
+        let place = self.place(inst.a, &object, inst.b, self.side(inst, n));
         // The verifier saw that the word is an ordering.
         let ordering = Ordering::from_word(self.side(inst, n + 1)).unwrap_or(Ordering::RELAXED);
-        if object.elem.bytes() == 8 {
+        if object.elem.bytes() == 8 && (object.form == Form::Bits || object.elem != Type::F64) {
             self.w.caps |= cap::INT64_ATOMICS;
         }
-        Target {
-            object,
-            pointer,
-            scope: self.scope(ordering.scope),
-            order: ordering.order,
-        }
+        let scope = self.scope(ordering.scope);
+        self.at_place(place, inst.ty, |body, index| {
+            let target = Target {
+                object,
+                pointer: body.element(&object, index),
+                scope,
+                order: ordering.order,
+            };
+            act(body, &target)
+        })
     }
 
     pub(super) fn atomic_load(&mut self, inst: &Inst) -> u32 {
-        let target = self.target(inst, 0);
-        let ty = self.w.ty(inst.ty);
-        let semantics = self.semantics(target.order);
-        self.w
-            .op3(S::AtomicLoad, ty, target.pointer, target.scope, semantics)
+        self.at_target(inst, 0, |body, target| {
+            let ty = target.object.elem_id;
+            let semantics = body.semantics(target.order);
+            let value = body
+                .w
+                .op3(S::AtomicLoad, ty, target.pointer, target.scope, semantics);
+            body.from_memory(&target.object, value)
+        })
     }
 
     pub(super) fn atomic_store(&mut self, inst: &Inst) -> u32 {
-        let target = self.target(inst, 1);
         let value = self.val(self.side(inst, 0));
-        let semantics = self.semantics(target.order);
-        self.w.body.extend_from_slice(&[
-            head(S::AtomicStore, 5),
-            target.pointer,
-            target.scope,
-            semantics,
-            value,
-        ]);
-        0
+        self.at_target(inst, 1, |body, target| {
+            let value = body.to_memory(&target.object, value);
+            let semantics = body.semantics(target.order);
+            body.w.body.extend_from_slice(&[
+                head(S::AtomicStore, 5),
+                target.pointer,
+                target.scope,
+                semantics,
+                value,
+            ]);
+            0
+        })
     }
 
     /// An atomic that takes a value and makes the one before.
     pub(super) fn atomic(&mut self, inst: &Inst, signed: S, unsigned: S) -> u32 {
         let op = match class(inst.ty) {
             Class::Signed => signed,
-            // Of the float atomics only the exchange comes here.
+            // Of the float atomics only those that the device has come here.
             Class::Unsigned | Class::Float => unsigned,
             Class::Bool | Class::None => return self.unsupported(inst, inst.ty, NO_FORM),
         };
-        let target = self.target(inst, 1);
-        let mut value = self.val(self.side(inst, 0));
-        let ty = self.w.ty(target.object.elem);
-        if target.object.as_bits {
-            value = self.w.op1(S::Bitcast, ty, value);
-        }
-        let semantics = self.semantics(target.order);
-        let operands = [target.pointer, target.scope, semantics, value];
-        let old = self.w.op4(op, ty, operands);
-        if target.object.as_bits {
-            let ty = self.w.ty(inst.ty);
-            return self.w.op1(S::Bitcast, ty, old);
-        }
-        old
+        let value = self.val(self.side(inst, 0));
+        self.at_target(inst, 1, |body, target| {
+            let value = body.to_memory(&target.object, value);
+            let semantics = body.semantics(target.order);
+            let operands = [target.pointer, target.scope, semantics, value];
+            let old = body.w.op4(op, target.object.elem_id, operands);
+            body.from_memory(&target.object, old)
+        })
     }
 
     pub(super) fn atomic_add(&mut self, inst: &Inst) -> u32 {
         if class(inst.ty) != Class::Float {
             return self.atomic(inst, S::AtomicIAdd, S::AtomicIAdd);
         }
-        match self.options.float_atomics {
-            FloatAtomics::Native => {
-                self.w.caps |= cap::ATOMIC_FLOAT32_ADD;
-                self.atomic(inst, S::AtomicFAddEXT, S::AtomicFAddEXT)
-            }
-            FloatAtomics::CompareExchange => self.add_loop(inst),
+        if self.object(inst.a).form == Form::Bits {
+            return self.update_loop(inst, Update::Add);
         }
+        self.w.caps |= if inst.ty == Type::F64 {
+            cap::ATOMIC_FLOAT64_ADD
+        } else {
+            cap::ATOMIC_FLOAT32_ADD
+        };
+        self.atomic(inst, S::AtomicFAddEXT, S::AtomicFAddEXT)
+    }
+
+    pub(super) fn atomic_min_max(&mut self, inst: &Inst, max: bool) -> u32 {
+        let (signed, unsigned, float, update) = if max {
+            (S::AtomicSMax, S::AtomicUMax, S::AtomicFMaxEXT, Update::Max)
+        } else {
+            (S::AtomicSMin, S::AtomicUMin, S::AtomicFMinEXT, Update::Min)
+        };
+        if class(inst.ty) != Class::Float {
+            return self.atomic(inst, signed, unsigned);
+        }
+        if self.object(inst.a).form == Form::Bits {
+            return self.update_loop(inst, update);
+        }
+        self.w.caps |= cap::ATOMIC_FLOAT32_MIN_MAX;
+        self.atomic(inst, float, float)
     }
 
     /// The semantics of a compare-exchange that finds another value: it stores nothing, so nothing is released.
@@ -147,11 +179,12 @@ impl Body<'_> {
     }
 
     pub(super) fn atomic_compare_exchange(&mut self, inst: &Inst) -> u32 {
-        let target = self.target(inst, 2);
         let (comparand, value) = (self.val(self.side(inst, 0)), self.val(self.side(inst, 1)));
-        let ty = self.w.ty(inst.ty);
-        let id = self.w.id();
-        self.compare_exchange(id, &target, ty, [value, comparand])
+        self.at_target(inst, 2, |body, target| {
+            let ty = target.object.elem_id;
+            let id = body.w.id();
+            body.compare_exchange(id, target, ty, [value, comparand])
+        })
     }
 
     fn compare_exchange(
@@ -176,33 +209,36 @@ impl Body<'_> {
         id
     }
 
-    /// Adds to an f32 kept as bits: reads it, and tries to put the sum in its place until nobody was faster.
-    fn add_loop(&mut self, inst: &Inst) -> u32 {
-        let target = self.target(inst, 1);
+    /// Changes a float kept as its bits: reads it, and tries to put the new value in its place until nobody was faster.
+    fn update_loop(&mut self, inst: &Inst, update: Update) -> u32 {
         let value = self.val(self.side(inst, 0));
-        let (u32_ty, float, bool_ty) = (
-            self.w.ty(Type::U32),
-            self.w.ty(inst.ty),
-            self.w.ty(Type::BOOL),
-        );
+        self.at_target(inst, 1, |body, target| {
+            body.update(target, inst.ty, value, update)
+        })
+    }
+
+    fn update(&mut self, target: &Target, ty: Type, value: u32, update: Update) -> u32 {
+        let (int, float, bool_ty) = (target.object.elem_id, self.w.ty(ty), self.w.ty(Type::BOOL));
         let relaxed = self.semantics(Order::Relaxed);
         let first = self
             .w
-            .op3(S::AtomicLoad, u32_ty, target.pointer, target.scope, relaxed);
+            .op3(S::AtomicLoad, int, target.pointer, target.scope, relaxed);
         let before = self.label;
         let [header, body, continue_, merge, found] = core::array::from_fn(|_| self.w.id());
         self.w.branch(header);
         self.w.label(header);
-        let expected = self
-            .w
-            .op4(S::Phi, u32_ty, [first, before, found, continue_]);
+        let expected = self.w.op4(S::Phi, int, [first, before, found, continue_]);
         self.w.loop_merge(merge, continue_);
         self.w.branch(body);
         self.w.label(body);
         let old = self.w.op1(S::Bitcast, float, expected);
-        let sum = self.w.exact2(S::FAdd, float, old, value);
-        let sum = self.w.op1(S::Bitcast, u32_ty, sum);
-        self.compare_exchange(found, &target, u32_ty, [sum, expected]);
+        let new = match update {
+            Update::Add => self.w.exact2(S::FAdd, float, old, value),
+            Update::Min => self.float_min_max(ty, old, value, false, true),
+            Update::Max => self.float_min_max(ty, old, value, true, true),
+        };
+        let new = self.w.op1(S::Bitcast, int, new);
+        self.compare_exchange(found, target, int, [new, expected]);
         let done = self.w.op2(S::IEqual, bool_ty, found, expected);
         self.w
             .body
@@ -229,6 +265,20 @@ impl Body<'_> {
         }
         let mask = self.ordered(classes);
         let (scope, semantics) = (self.scope(Scope::Workgroup), self.w.u32(mask));
+        self.w
+            .body
+            .extend_from_slice(&[head(S::ControlBarrier, 4), scope, scope, semantics]);
+        0
+    }
+
+    /// Waits for the subgroup; what its threads wrote is seen by each other.
+    pub(super) fn subgroup_barrier(&mut self) -> u32 {
+        let mut classes = Semantics::WORKGROUP_MEMORY;
+        if self.kernel.uses().has(Uses::WRITES_BUFFERS) {
+            classes |= Semantics::UNIFORM_MEMORY;
+        }
+        let mask = self.ordered(classes);
+        let (scope, semantics) = (self.w.u32(SpvScope::Subgroup as u32), self.w.u32(mask));
         self.w
             .body
             .extend_from_slice(&[head(S::ControlBarrier, 4), scope, scope, semantics]);

@@ -50,7 +50,7 @@ impl Writer {
 impl Body<'_> {
     /// A shift amount modulo the width. SPIR-V leaves more undefined.
     fn amount(&mut self, operand: u32, ty: Type) -> u32 {
-        // 32 or 64 bits.
+        // 8 to 64 bits.
         let mask = ty.bytes() * 8 - 1;
         if let Some(n) = self.known(operand) {
             // Masked to six bits.
@@ -71,7 +71,21 @@ impl Body<'_> {
         let ty = self.w.ty(inst.ty);
         let a = self.val(inst.a);
         let amount = self.amount(inst.b, inst.ty);
-        self.w.op2(op, ty, a, amount)
+        let value = self.w.op2(op, ty, a, amount);
+        if op == S::ShiftLeftLogical {
+            return self.w.normalise(inst.ty, value);
+        }
+        value
+    }
+
+    /// The bits of an integer of 8 or 16 bits with zeros above, still of its type; others as they are.
+    fn unsigned(&mut self, ty: Type, value: u32) -> u32 {
+        if ty.bytes() >= 4 || class(ty) != Class::Signed {
+            return value;
+        }
+        let (id, mask) = (self.w.ty(ty), (1u64 << (ty.bytes() * 8)) - 1);
+        let mask = self.w.constant(Type::I32, mask);
+        self.w.op2(S::BitwiseAnd, id, value, mask)
     }
 
     pub(super) fn shr(&mut self, inst: &Inst) -> u32 {
@@ -99,19 +113,45 @@ impl Body<'_> {
                 self.w.op2(S::BitwiseAnd, id, minus, mask)
             }
         };
+        let a = self.unsigned(inst.ty, a);
         let x = self.w.op2(there, ty, a, amount);
         let y = self.w.op2(back, ty, a, rest);
-        self.w.op2(S::BitwiseOr, ty, x, y)
+        let value = self.w.op2(S::BitwiseOr, ty, x, y);
+        self.w.normalise(inst.ty, value)
     }
 
     pub(super) fn funnel_shl(&mut self, inst: &Inst) -> u32 {
         let (high, low) = (self.val(inst.a), self.val(inst.b));
+        if inst.ty.bytes() < 4 {
+            return self.narrow_funnel(inst, high, low, true);
+        }
         self.funnel(inst, high, low, S::ShiftLeftLogical, S::ShiftRightLogical)
     }
 
     pub(super) fn funnel_shr(&mut self, inst: &Inst) -> u32 {
         let (high, low) = (self.val(inst.a), self.val(inst.b));
+        if inst.ty.bytes() < 4 {
+            return self.narrow_funnel(inst, high, low, false);
+        }
         self.funnel(inst, low, high, S::ShiftRightLogical, S::ShiftLeftLogical)
+    }
+
+    /// Of 8 and 16 bits: the double-width value fits into 32.
+    fn narrow_funnel(&mut self, inst: &Inst, high: u32, low: u32, left: bool) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let width = self.w.u32(inst.ty.bytes() * 8);
+        let amount = self.amount(inst.c, inst.ty);
+        let low = self.unsigned(inst.ty, low);
+        let high = self.unsigned(inst.ty, high);
+        let high = self.w.op2(S::ShiftLeftLogical, ty, high, width);
+        let both = self.w.op2(S::BitwiseOr, ty, high, low);
+        let value = if left {
+            let value = self.w.op2(S::ShiftLeftLogical, ty, both, amount);
+            self.w.op2(S::ShiftRightLogical, ty, value, width)
+        } else {
+            self.w.op2(S::ShiftRightLogical, ty, both, amount)
+        };
+        self.w.normalise(inst.ty, value)
     }
 
     /// `near` `there` n, or'ed with `far` `back` (W - n); the latter in two steps, by 1 and by W - 1 - n, so that n = 0
@@ -143,41 +183,46 @@ impl Body<'_> {
         if self.type_of(inst.a).bytes() == 8 {
             return self.w.clz64(a);
         }
+        let from = self.type_of(inst.a);
         let ty = self.w.ty(Type::U32);
+        let a = self.unsigned(from, a);
         // FindUMsb gives -1 for 0: 31 - -1 = 32.
         let msb = self.w.ext1(Gl::FindUMsb, ty, a);
-        let c31 = self.w.u32(31);
-        self.w.op2(S::ISub, ty, c31, msb)
+        let top = self.w.u32(from.bytes() * 8 - 1);
+        self.w.op2(S::ISub, ty, top, msb)
     }
 
     pub(super) fn ctz(&mut self, inst: &Inst) -> u32 {
         let a = self.val(inst.a);
         let ty = self.w.ty(Type::U32);
-        if self.type_of(inst.a).bytes() != 8 {
-            return self.ctz32(a);
+        let bytes = self.type_of(inst.a).bytes();
+        if bytes != 8 {
+            return self.ctz32(a, bytes * 8);
         }
         let bool_ty = self.w.ty(Type::BOOL);
         let (low, high) = self.w.split(a);
         let (zero, c32) = (self.w.u32(0), self.w.u32(32));
-        let upper = self.ctz32(high);
+        let upper = self.ctz32(high, 32);
         let upper = self.w.op2(S::IAdd, ty, upper, c32);
         let lower = self.w.ext1(Gl::FindILsb, ty, low);
         let empty = self.w.op2(S::IEqual, bool_ty, low, zero);
         self.w.op3(S::Select, ty, empty, upper, lower)
     }
 
-    fn ctz32(&mut self, a: u32) -> u32 {
+    fn ctz32(&mut self, a: u32, width: u32) -> u32 {
         let ty = self.w.ty(Type::U32);
         // FindILsb gives -1 for 0, the greatest u32.
         let lsb = self.w.ext1(Gl::FindILsb, ty, a);
-        let c32 = self.w.u32(32);
-        self.w.ext2(Gl::UMin, ty, lsb, c32)
+        let width = self.w.u32(width);
+        self.w.ext2(Gl::UMin, ty, lsb, width)
     }
 
     pub(super) fn popcount(&mut self, inst: &Inst) -> u32 {
         let a = self.val(inst.a);
         let ty = self.w.ty(Type::U32);
-        if self.type_of(inst.a).bytes() != 8 {
+        let from = self.type_of(inst.a);
+        if from.bytes() != 8 {
+            let a = self.unsigned(from, a);
             return self.w.op1(S::BitCount, ty, a);
         }
         let (low, high) = self.w.split(a);
@@ -190,7 +235,17 @@ impl Body<'_> {
         let a = self.val(inst.a);
         if inst.ty.bytes() != 8 {
             let ty = self.w.ty(inst.ty);
-            return self.w.op1(S::BitReverse, ty, a);
+            let reversed = self.w.op1(S::BitReverse, ty, a);
+            if inst.ty.bytes() == 4 {
+                return reversed;
+            }
+            // Down again, the sign coming along.
+            let down = self.w.u32(32 - inst.ty.bytes() * 8);
+            let shift = match class(inst.ty) {
+                Class::Signed => S::ShiftRightArithmetic,
+                Class::Unsigned | Class::Float | Class::Bool | Class::None => S::ShiftRightLogical,
+            };
+            return self.w.op2(shift, ty, reversed, down);
         }
         let ty = self.w.ty(Type::U32);
         let (low, high) = self.w.split(a);
@@ -242,7 +297,7 @@ impl Body<'_> {
         };
         let width = inst.ty.bytes() * 8;
         let (begin, length) = self.field(inst.b, inst.c, width);
-        if width == 32 {
+        if width <= 32 {
             return self.w.op3(insert, ty, a, begin, length);
         }
         // Up against the top and down again; an empty field, whose shifts would be too far, is taken out.
@@ -265,8 +320,9 @@ impl Body<'_> {
         let (offset, count) = (self.side(inst, 0), self.side(inst, 1));
         let width = inst.ty.bytes() * 8;
         let (begin, length) = self.field(offset, count, width);
-        if width == 32 {
-            return self.w.op4(S::BitFieldInsert, ty, [a, b, begin, length]);
+        if width <= 32 {
+            let value = self.w.op4(S::BitFieldInsert, ty, [a, b, begin, length]);
+            return self.w.normalise(inst.ty, value);
         }
         let (u32_ty, bool_ty) = (self.w.ty(Type::U32), self.w.ty(Type::BOOL));
         let (c0, c63, c64) = (self.w.u32(0), self.w.u32(63), self.w.u32(64));

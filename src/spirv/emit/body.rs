@@ -3,10 +3,11 @@
 use super::arith::NO_FORM;
 use super::builtins::{self, Builtin};
 use super::control::Frame;
-use super::declare::{Objects, Scalars};
+use super::declare::Objects;
 use super::error::Error;
 use super::options::{FloatMode, MemoryModel, Options};
 use super::plain::Stop;
+use super::scalars::Scalars;
 use super::sections::{Writer, head};
 use crate::kernel::{Inst, Kernel};
 use crate::limits::{Limit, LimitExceeded};
@@ -23,6 +24,8 @@ pub(super) struct Scratch {
     /// The global variables that the entry point names.
     pub interface: Vec<u32>,
     pub objects: Objects,
+    /// Ids on their way into an array of constants.
+    pub ids: Vec<u32>,
 }
 
 impl Scratch {
@@ -32,12 +35,14 @@ impl Scratch {
             frames,
             interface,
             objects,
+            ids,
         } = self;
         // See `run`.
         let _ = values;
         frames.clear();
         interface.clear();
         objects.clear();
+        ids.clear();
     }
 }
 
@@ -63,7 +68,8 @@ pub(super) const fn class(ty: Type) -> Class {
     }
 }
 
-/// The kind of a type's code, for tables: none, bool, signed, unsigned, float. Codes are below 48.
+/// The kind of a type's code, for tables: none, bool, signed, unsigned, float; then those that are computed wider or
+/// need a feature: signed and unsigned of 8 and 16 bits, f16, bf16. Codes are below 48.
 #[inline(always)]
 pub(super) const fn class_code(code: u8) -> usize {
     const CODES: [u8; 64] = {
@@ -71,12 +77,16 @@ pub(super) const fn class_code(code: u8) -> usize {
         let mut code = 0;
         while code < 64 {
             if let Some(ty) = Type::from_code(code) {
-                codes[code as usize] = match class(ty) {
-                    Class::None => 0,
-                    Class::Bool => 1,
-                    Class::Signed => 2,
-                    Class::Unsigned => 3,
-                    Class::Float => 4,
+                codes[code as usize] = match ty.scalar() {
+                    None => 0,
+                    Some(Scalar::Bool) => 1,
+                    Some(Scalar::I32 | Scalar::I64) => 2,
+                    Some(Scalar::U32 | Scalar::U64) => 3,
+                    Some(Scalar::F32 | Scalar::F64) => 4,
+                    Some(Scalar::I8 | Scalar::I16) => 5,
+                    Some(Scalar::U8 | Scalar::U16) => 6,
+                    Some(Scalar::F16) => 7,
+                    Some(Scalar::BF16) => 8,
                 };
             }
             code += 1;
@@ -109,8 +119,12 @@ pub(super) struct Body<'a> {
     pub locals: u32,
     pub vulkan: bool,
     pub strict: bool,
-    /// An exact `fma` of f32 went through f64.
-    pub wide: bool,
+    /// The float widths in bits that were used within operations, or'ed.
+    pub floats: u32,
+    /// The number of active lanes, once computed outside of all control flow.
+    pub active: u32,
+    /// Blocks of the emitter's own that are open: what is made there does not dominate the rest.
+    pub nested: u32,
     contract: bool,
     /// Above this id, or after an error, the pass stops.
     pub stop: u32,
@@ -142,7 +156,9 @@ impl<'a> Body<'a> {
             locals: 0,
             vulkan: options.memory_model == MemoryModel::Vulkan,
             strict: options.float_mode == FloatMode::Strict,
-            wide: false,
+            floats: 0,
+            active: 0,
+            nested: 0,
             contract: kernel.contract(),
             // One instruction takes a few hundred ids at most, so that ids stay far below 2^32.
             stop: options.limits.id_bound.min(u32::MAX - (1 << 20)),
@@ -235,6 +251,15 @@ impl<'a> Body<'a> {
         0
     }
 
+    /// The same of the instruction being written.
+    #[cold]
+    pub(super) fn unsupported_here(&mut self, ty: Type, needs: &'static str) -> u32 {
+        match self.insts.get(self.at) {
+            Some(inst) => self.unsupported(inst, ty, needs),
+            None => 0,
+        }
+    }
+
     /// The id of an operand. The verifier saw that an earlier instruction made it; 0, which is no id, never comes out.
     #[inline(always)]
     pub(super) fn val(&self, operand: u32) -> u32 {
@@ -283,15 +308,16 @@ impl<'a> Body<'a> {
             Op::SubgroupId => self.read(Builtin::SubgroupId),
             Op::AssumeUniform => self.val(inst.a),
 
+            Op::Add => self.binary(inst, S::IAdd, S::FAdd),
+            Op::Sub => self.binary(inst, S::ISub, S::FSub),
+            Op::Mul => self.binary(inst, S::IMul, S::FMul),
+            Op::Neg => self.unary(inst, S::SNegate),
+            Op::Not => self.unary(inst, S::Not),
+
             // All that these can be has a pattern.
-            Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::Neg
-            | Op::And
+            Op::And
             | Op::Or
             | Op::Xor
-            | Op::Not
             | Op::Eq
             | Op::Ne
             | Op::Lt
@@ -299,11 +325,11 @@ impl<'a> Body<'a> {
             | Op::Gt
             | Op::Ge
             | Op::Select
-            | Op::Sqrt
             | Op::Floor
             | Op::Ceil
             | Op::Trunc
             | Op::RoundEven
+            | Op::Construct2
             | Op::VarGet
             | Op::VarSet => self.unsupported(inst, inst.ty, NO_FORM),
 
@@ -318,6 +344,9 @@ impl<'a> Body<'a> {
             Op::Clamp => self.clamp(inst),
             Op::MulAdd => self.mul_add(inst),
             Op::Fma => self.fma(inst),
+            Op::AddSat => self.saturating(inst, false),
+            Op::SubSat => self.saturating(inst, true),
+            Op::Dot4Add => self.dot4_add(inst),
 
             Op::Shl => self.shift(inst, S::ShiftLeftLogical),
             Op::Shr => self.shr(inst),
@@ -333,17 +362,30 @@ impl<'a> Body<'a> {
             Op::FunnelShr => self.funnel_shr(inst),
 
             Op::Convert => self.convert(inst),
-            Op::Bitcast => {
-                let a = self.val(inst.a);
-                if self.type_of(inst.a) == inst.ty {
-                    return a;
-                }
-                let ty = self.w.ty(inst.ty);
-                self.w.op1(S::Bitcast, ty, a)
-            }
+            Op::Bitcast => self.bitcast(inst),
+            Op::Pack => self.pack(inst),
+            Op::Unpack => self.unpack(inst),
 
+            Op::Sqrt => self.sqrt(inst),
             Op::Rsqrt => self.rsqrt(inst),
             Op::Rcp => self.rcp(inst),
+            Op::Exp
+            | Op::Exp2
+            | Op::Log
+            | Op::Log2
+            | Op::Sin
+            | Op::Cos
+            | Op::Tan
+            | Op::Tanh
+            | Op::Erf => self.transcendental(inst),
+            Op::Pow => self.pow(inst),
+            Op::Fract => self.fract(inst),
+            Op::Copysign => self.copysign(inst),
+            Op::IsNan => self.is_nan(inst),
+            Op::IsInf => self.is_inf(inst),
+
+            Op::Construct4 => self.construct4(inst),
+            Op::Extract => self.extract(inst),
 
             Op::Load => self.load(inst),
             Op::Store => self.store(inst),
@@ -354,8 +396,8 @@ impl<'a> Body<'a> {
             Op::AtomicStore => self.atomic_store(inst),
             Op::AtomicAdd => self.atomic_add(inst),
             Op::AtomicSub => self.atomic(inst, S::AtomicISub, S::AtomicISub),
-            Op::AtomicMin => self.atomic(inst, S::AtomicSMin, S::AtomicUMin),
-            Op::AtomicMax => self.atomic(inst, S::AtomicSMax, S::AtomicUMax),
+            Op::AtomicMin => self.atomic_min_max(inst, false),
+            Op::AtomicMax => self.atomic_min_max(inst, true),
             Op::AtomicAnd => self.atomic(inst, S::AtomicAnd, S::AtomicAnd),
             Op::AtomicOr => self.atomic(inst, S::AtomicOr, S::AtomicOr),
             Op::AtomicXor => self.atomic(inst, S::AtomicXor, S::AtomicXor),
@@ -364,6 +406,21 @@ impl<'a> Body<'a> {
 
             Op::WorkgroupBarrier => self.workgroup_barrier(),
             Op::MemoryFence => self.memory_fence(inst),
+
+            Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown | Op::Broadcast => {
+                self.shuffle(inst)
+            }
+            Op::Ballot => self.ballot(inst),
+            Op::Any => self.vote(inst, S::GroupNonUniformAny),
+            Op::All => self.vote(inst, S::GroupNonUniformAll),
+            Op::Elect => self.elect(),
+            Op::SubgroupAdd
+            | Op::SubgroupMin
+            | Op::SubgroupMax
+            | Op::SubgroupAnd
+            | Op::SubgroupOr
+            | Op::SubgroupXor => self.reduction(inst),
+            Op::SubgroupBarrier => self.subgroup_barrier(),
 
             Op::If => self.if_(inst),
             Op::Else => self.else_(),

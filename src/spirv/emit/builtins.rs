@@ -117,7 +117,7 @@ impl Body<'_> {
         let value = self.w.op1(S::Load, ty, var);
         if let Some(seen) = self.builtins.get_mut(n) {
             seen.named = true;
-            if self.s.frames.is_empty() {
+            if self.s.frames.is_empty() && self.nested == 0 {
                 seen.value = value;
             }
         }

@@ -2,40 +2,211 @@
 
 use super::arith::NO_FORM;
 use super::body::{Body, Class, class};
+use super::half::working;
+use super::types::register;
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::{GlslStd450Op as Gl, Op as S};
 
+/// Whether every number of `from` is one of `to`, both being integers.
+fn holds(to: Type, from: Type) -> bool {
+    match (class(to), class(from)) {
+        (Class::Signed, Class::Unsigned) => to.bytes() > from.bytes(),
+        (Class::Unsigned, Class::Signed) => false,
+        _ => to.bytes() >= from.bytes(),
+    }
+}
+
 impl Body<'_> {
     pub(super) fn convert(&mut self, inst: &Inst) -> u32 {
+        let (from, to) = (self.type_of(inst.a), inst.ty);
+        let mut a = self.val(inst.a);
+        if from == to {
+            return a;
+        }
+        // What a 16-bit float says, f32 says as well; between floats one step may be enough.
+        let wide = working(from);
+        if class(to) != Class::Float {
+            a = self.widen(from, a);
+        }
+        match (class(from), class(to)) {
+            (Class::Bool, Class::Signed | Class::Unsigned) => self.bool_to(a, to, 1),
+            (Class::Bool, Class::Float) => {
+                let one = match to {
+                    Type::F16 => 0x3C00,
+                    Type::BF16 => 0x3F80,
+                    Type::F64 => 1f64.to_bits(),
+                    _ => u64::from(1f32.to_bits()),
+                };
+                self.bool_to(a, to, one)
+            }
+            (Class::Signed | Class::Unsigned, Class::Bool) => self.bool_from(a, from, S::INotEqual),
+            (Class::Float, Class::Bool) => self.bool_from(a, wide, S::FUnordNotEqual),
+            (Class::Signed | Class::Unsigned, Class::Signed | Class::Unsigned) => {
+                let value = self.int_to_int(a, register(from), register(to));
+                if holds(to, from) {
+                    return value;
+                }
+                self.w.normalise(to, value)
+            }
+            (Class::Signed | Class::Unsigned, Class::Float) => self.int_to_float(a, from, to),
+            (Class::Float, Class::Float) => self.float_to_float(a, from, to),
+            (Class::Float, Class::Unsigned) => self.float_to_unsigned(a, wide, to),
+            (Class::Float, Class::Signed) => self.float_to_signed(a, wide, to),
+            (Class::Bool, Class::Bool) => a,
+            (Class::None, _) | (_, Class::None) => self.unsupported(inst, to, NO_FORM),
+        }
+    }
+
+    pub(super) fn bitcast(&mut self, inst: &Inst) -> u32 {
         let (from, to) = (self.type_of(inst.a), inst.ty);
         let a = self.val(inst.a);
         if from == to {
             return a;
         }
-        match (class(from), class(to)) {
-            (Class::Bool, Class::Signed | Class::Unsigned) => self.bool_to(a, to, 1),
-            (Class::Bool, Class::Float) => {
-                let one = if to.bytes() == 8 {
-                    1f64.to_bits()
-                } else {
-                    u64::from(1f32.to_bits())
-                };
-                self.bool_to(a, to, one)
-            }
-            (Class::Signed | Class::Unsigned, Class::Bool) => self.bool_from(a, from, S::INotEqual),
-            (Class::Float, Class::Bool) => self.bool_from(a, from, S::FUnordNotEqual),
-            (Class::Signed | Class::Unsigned, Class::Signed | Class::Unsigned) => {
-                self.int_to_int(a, from, to)
-            }
-            (Class::Signed, Class::Float) => self.one_step(S::ConvertSToF, to, a),
-            (Class::Unsigned, Class::Float) => self.one_step(S::ConvertUToF, to, a),
-            (Class::Float, Class::Float) => self.one_step(S::FConvert, to, a),
-            (Class::Float, Class::Unsigned) => self.float_to_unsigned(a, from, to),
-            (Class::Float, Class::Signed) => self.float_to_signed(a, from, to),
-            (Class::Bool, Class::Bool) => a,
-            (Class::None, _) | (_, Class::None) => self.unsupported(inst, to, NO_FORM),
+        if to.bytes() < 4 {
+            let bits = self.w.narrow_bits(from, a);
+            return self.w.narrow_of(to, bits);
         }
+        self.one_step(S::Bitcast, to, a)
+    }
+
+    /// One rounding for every pair: where a step through f32 would be a second one, that step is exact or to odd.
+    fn float_to_float(&mut self, a: u32, from: Type, to: Type) -> u32 {
+        match (from, to) {
+            (Type::F64, Type::F16 | Type::BF16) => {
+                self.floats |= 32;
+                let single = self.w.odd_single(a);
+                self.narrow(to, single)
+            }
+            (Type::F16, Type::BF16) => {
+                let single = self.widen(from, a);
+                self.narrow(to, single)
+            }
+            (Type::F32 | Type::BF16, Type::F16) | (Type::F32, Type::BF16) => self.narrow(to, a),
+            (Type::BF16, Type::F32) => a,
+            _ => self.one_step(S::FConvert, to, a),
+        }
+    }
+
+    fn int_to_float(&mut self, a: u32, from: Type, to: Type) -> u32 {
+        let signed = class(from) == Class::Signed;
+        let op = if signed {
+            S::ConvertSToF
+        } else {
+            S::ConvertUToF
+        };
+        match to {
+            // f16 is infinite long before f32 rounds, so that the integer may as well be kept where f32 is exact.
+            Type::F16 => {
+                self.floats |= 32;
+                let a = self.kept_small(a, from);
+                let single = self.one_step(op, Type::F32, a);
+                self.narrow(to, single)
+            }
+            Type::BF16 => {
+                let single = match from.bytes() {
+                    8 => self.int64_to_single(a, from),
+                    4 => {
+                        let a = self.odd_int(a, from);
+                        self.one_step(op, Type::F32, a)
+                    }
+                    _ => self.one_step(op, Type::F32, a),
+                };
+                self.narrow(to, single)
+            }
+            _ => self.one_step(op, to, a),
+        }
+    }
+
+    /// An integer as it is below 2^20 in magnitude, and 2^20 beyond; in 32 bits.
+    fn kept_small(&mut self, a: u32, from: Type) -> u32 {
+        if from.bytes() < 4 {
+            return a;
+        }
+        let ty = self.w.ty(from);
+        let high = self.w.constant(from, 1 << 20);
+        if class(from) != Class::Signed {
+            let kept = self.w.ext2(Gl::UMin, ty, a, high);
+            return self.int_to_int(kept, from, Type::U32);
+        }
+        let mask = u64::MAX >> (64 - from.bytes() * 8);
+        let low = self.w.constant(from, (1u64 << 20).wrapping_neg() & mask);
+        let kept = self.w.ext2(Gl::SMax, ty, a, low);
+        let kept = self.w.ext2(Gl::SMin, ty, kept, high);
+        self.int_to_int(kept, from, Type::I32)
+    }
+
+    /// A 32-bit integer whose bits below the 24 that f32 holds are or'ed into the last of those: rounded to odd, in two's
+    /// complement too.
+    fn odd_int(&mut self, a: u32, from: Type) -> u32 {
+        let (ty, bool_ty) = (self.w.ty(from), self.w.ty(Type::BOOL));
+        let u32_ty = self.w.ty(Type::U32);
+        let (low, zero) = (self.w.constant(from, 0xFF), self.w.constant(from, 0));
+        let lost = self.w.op2(S::BitwiseAnd, ty, a, low);
+        let some = self.w.op2(S::INotEqual, bool_ty, lost, zero);
+        let last = self.w.constant(from, 0x100);
+        let last = self.w.op3(S::Select, ty, some, last, zero);
+        let mask = self.w.constant(from, 0xFFFF_FF00);
+        let odd = self.w.op2(S::BitwiseAnd, ty, a, mask);
+        let odd = self.w.op2(S::BitwiseOr, ty, odd, last);
+        // Whether f32 holds it as it is.
+        let (bits, limit) = if class(from) == Class::Signed {
+            let bits = self.w.op1(S::Bitcast, u32_ty, a);
+            (self.w.with(S::IAdd, bits, 1 << 24), 1 << 25)
+        } else {
+            (a, 1 << 24)
+        };
+        let small = self.w.test(S::ULessThan, bits, limit);
+        self.w.op3(S::Select, ty, small, a, odd)
+    }
+
+    /// A 64-bit integer as f32 rounded to odd: the magnitude is shifted up until its top bit is set, its upper word taken
+    /// with what is below or'ed into it, and scaled by the power of two.
+    fn int64_to_single(&mut self, a: u32, from: Type) -> u32 {
+        let signed = class(from) == Class::Signed;
+        let (wide, u32_ty, f32_ty) = (
+            self.w.ty(Type::U64),
+            self.w.ty(Type::U32),
+            self.w.ty(Type::F32),
+        );
+        let bool_ty = self.w.ty(Type::BOOL);
+        let (mut magnitude, mut negative) = (a, 0);
+        if signed {
+            let (ty, zero) = (self.w.ty(from), self.w.constant(from, 0));
+            negative = self.w.op2(S::SLessThan, bool_ty, a, zero);
+            magnitude = self.w.ext1(Gl::SAbs, ty, a);
+            magnitude = self.w.op1(S::Bitcast, wide, magnitude);
+        }
+        let zeros = self.w.clz64(magnitude);
+        // Of zero the shift is by 63, which leaves zero.
+        let shift = {
+            let most = self.w.u32(63);
+            self.w.ext2(Gl::UMin, u32_ty, zeros, most)
+        };
+        let shifted = self.w.op2(S::ShiftLeftLogical, wide, magnitude, shift);
+        let (low, high) = self.w.split(shifted);
+        let rest = self.w.with(S::BitwiseAnd, high, 0xFF);
+        let rest = self.w.op2(S::BitwiseOr, u32_ty, rest, low);
+        let (zero, last) = (self.w.u32(0), self.w.u32(0x100));
+        let some = self.w.op2(S::INotEqual, bool_ty, rest, zero);
+        let last = self.w.op3(S::Select, u32_ty, some, last, zero);
+        let upper = self.w.with(S::BitwiseAnd, high, 0xFFFF_FF00);
+        let upper = self.w.op2(S::BitwiseOr, u32_ty, upper, last);
+        let value = self.w.op1(S::ConvertUToF, f32_ty, upper);
+        // 2^(32 - shift): the exponent field of a normal number.
+        let exponent = {
+            let top = self.w.u32(127 + 32);
+            self.w.op2(S::ISub, u32_ty, top, shift)
+        };
+        let scale = self.w.with(S::ShiftLeftLogical, exponent, 23);
+        let scale = self.w.f32_of(scale);
+        let value = self.w.exact2(S::FMul, f32_ty, value, scale);
+        if !signed {
+            return value;
+        }
+        let minus = self.w.op1(S::FNegate, f32_ty, value);
+        self.w.op3(S::Select, f32_ty, negative, minus, value)
     }
 
     fn one_step(&mut self, op: S, to: Type, a: u32) -> u32 {
@@ -56,8 +227,12 @@ impl Body<'_> {
         self.w.op2(op, ty, a, zero)
     }
 
-    /// Keeps the low bits and extends by the source's sign. `OpUConvert` makes unsigned values only.
-    fn int_to_int(&mut self, a: u32, from: Type, to: Type) -> u32 {
+    /// Between 32 and 64 bits: keeps the low bits and extends by the source's sign. `OpUConvert` makes unsigned values
+    /// only.
+    pub(super) fn int_to_int(&mut self, a: u32, from: Type, to: Type) -> u32 {
+        if from == to {
+            return a;
+        }
         let ty = self.w.ty(to);
         if from.bytes() == to.bytes() {
             return self.w.op1(S::Bitcast, ty, a);
@@ -92,9 +267,14 @@ impl Body<'_> {
                 (u64::from(1023 + exponent - 1) << 52 | ones, power, false)
             }
         } else {
-            // All the integers have more than 24 bits.
             let power = u64::from(127 + exponent) << 23;
-            (power - 1, power, true)
+            if exponent > 24 {
+                (power - 1, power, true)
+            } else {
+                let ones = (0xFF_FFFF >> (24 - exponent)) & !(1 << (exponent - 1));
+                let ones = ones << (24 - exponent);
+                (u64::from(127 + exponent - 1) << 23 | ones, power, false)
+            }
         }
     }
 
@@ -174,6 +354,12 @@ mod tests {
             (bits(greatest), bits(power), gap)
         };
         assert_eq!(f32s(Type::U32), (4_294_967_040.0, 4_294_967_296.0, true));
+        assert_eq!(f32s(Type::U8), (255.0, 256.0, false));
+        assert_eq!(f32s(Type::I8), (127.0, 128.0, false));
+        assert_eq!(f32s(Type::U16), (65_535.0, 65_536.0, false));
+        assert_eq!(f32s(Type::I16), (32_767.0, 32_768.0, false));
+        assert_eq!(f64s(Type::U8), (255.0, 256.0, false));
+        assert_eq!(f64s(Type::I16), (32_767.0, 32_768.0, false));
         assert_eq!(f32s(Type::I32), (2_147_483_520.0, 2_147_483_648.0, true));
         assert_eq!(
             f32s(Type::I64),

@@ -5,7 +5,8 @@ use super::builtins::Builtin;
 use super::error::Error;
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
 use super::sections::{cap, head, push_string, string_words};
-use crate::kernel::{Inst, Mem, SharedLen, Uses, push_constant_slot};
+use super::types::register;
+use crate::kernel::{ArrayUse, Bounds, BufferUse, Mem, SharedLen, Uses, push_constant_slot};
 use crate::limits::{Limit, exceeds};
 use crate::types::{Access, Scalar, Type};
 use spirv::{Decoration, ExecutionMode, ExecutionModel, MemoryAccess, Op as S, StorageClass};
@@ -18,6 +19,28 @@ const MAX_MEMBERS: u64 = 16_383;
 /// Words of an instruction.
 const MAX_WORDS: u64 = 65_535;
 
+/// How memory holds an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// As registers do.
+    Same,
+    /// A float as the integer of its width, so that compare-exchange can act on it.
+    Bits,
+    /// An integer of 8 or 16 bits.
+    Signed,
+    Unsigned,
+    /// A bf16 as 16 bits.
+    Bf16,
+}
+
+/// The number of elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Length {
+    Known(u32),
+    /// What is bound.
+    Buffer,
+}
+
 /// A memory object in the module.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Object {
@@ -25,18 +48,22 @@ pub(super) struct Object {
     pub var: u32,
     /// The type of a pointer to an element.
     pub pointer: u32,
-    /// The type of an element as it is declared.
+    /// The type of an element.
     pub elem: Type,
+    /// The type in which it is declared.
+    pub elem_id: u32,
+    pub form: Form,
     /// The constant 0 that selects a block's only member; 0 for what is no block.
     pub member: u32,
     /// Memory operands of every access.
     pub access: u32,
-    /// Loads and stores need no memory operands and no cast: see [`super::plain`].
+    /// Loads and stores need no memory operands, no cast and no check: see [`super::plain`].
     pub plain: bool,
-    /// Floats are kept as their bits, so that compare-exchange can act on them.
-    pub as_bits: bool,
+    pub length: Length,
     /// The member of the block of scalars that holds its length.
-    pub length: u32,
+    pub member_of_length: u32,
+    /// Its length, once computed outside of all control flow.
+    pub counted: u32,
 }
 
 impl Object {
@@ -45,11 +72,14 @@ impl Object {
         var: 0,
         pointer: 0,
         elem: Type::NONE,
+        elem_id: 0,
+        form: Form::Same,
         member: 0,
         access: 0,
         plain: false,
-        as_bits: false,
-        length: 0,
+        length: Length::Known(0),
+        member_of_length: 0,
+        counted: 0,
     };
 }
 
@@ -59,6 +89,10 @@ pub(super) struct Objects {
     pub buffers: Vec<Object>,
     pub shared: Vec<Object>,
     pub private: Vec<Object>,
+    pub tables: Vec<Object>,
+    /// What is done to buffers and shared arrays, where floats are changed atomically.
+    pub buffer_uses: Vec<ArrayUse>,
+    pub shared_uses: Vec<ArrayUse>,
 }
 
 impl Objects {
@@ -67,10 +101,15 @@ impl Objects {
             buffers,
             shared,
             private,
+            tables,
+            buffer_uses,
+            shared_uses,
         } = self;
-        for objects in [buffers, shared, private] {
+        for objects in [buffers, shared, private, tables] {
             objects.clear();
         }
+        buffer_uses.clear();
+        shared_uses.clear();
     }
 
     /// The object of an operand word.
@@ -80,6 +119,7 @@ impl Objects {
             Mem::Buffer(n) => self.buffers.get(n as usize),
             Mem::Shared(n) => self.shared.get(n as usize),
             Mem::Private(n) => self.private.get(n as usize),
+            Mem::Table(n) => self.tables.get(n as usize),
         }
     }
 
@@ -90,27 +130,15 @@ impl Objects {
     }
 }
 
-/// The block of scalars.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scalars {
-    pub var: u32,
-    pub class: StorageClass,
-}
-
-/// The type in which a scalar of type `ty` travels: narrow ones widened to 32 bits.
-pub(super) fn carrier(ty: Type) -> Type {
-    match ty.scalar() {
-        Some(Scalar::Bool | Scalar::U8 | Scalar::U16 | Scalar::F16 | Scalar::BF16) => Type::U32,
-        Some(Scalar::I8 | Scalar::I16) => Type::I32,
-        Some(Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64 | Scalar::F32 | Scalar::F64)
-        | None => ty,
-    }
-}
-
 impl Body<'_> {
     /// Checks the limits, declares what must stand first, and begins the function.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.check_limits()?;
+        if self.has_float_atomics() {
+            let objects = &mut self.s.objects;
+            self.kernel
+                .array_uses(&mut objects.buffer_uses, &mut objects.shared_uses);
+        }
         self.declare_buffers()?;
         let (void, ty) = (self.w.ty(Type::NONE), self.w.function_type());
         self.w.begin_function(self.function, void, ty);
@@ -124,27 +152,50 @@ impl Body<'_> {
             .objects
             .private
             .resize(self.kernel.private().len(), Object::NONE);
+        self.s
+            .objects
+            .tables
+            .resize(self.kernel.tables().len(), Object::NONE);
         if self.options.zero_shared == ZeroShared::Loop {
             self.zero_shared();
         }
         Ok(())
     }
 
+    /// Whether there may be any.
+    fn has_float_atomics(&self) -> bool {
+        let uses = self.kernel.uses();
+        [
+            Uses::ATOMIC_32,
+            Uses::ATOMIC_F32_ADD,
+            Uses::ATOMIC_F32_ADD_SHARED,
+            Uses::ATOMIC_F32_MINMAX,
+            Uses::ATOMIC_F32_MINMAX_SHARED,
+            Uses::ATOMIC_F64_ADD,
+            Uses::ATOMIC_F64_ADD_SHARED,
+        ]
+        .into_iter()
+        .any(|atomics| uses.has(atomics))
+    }
+
     fn check_limits(&self) -> Result<(), Error> {
         let limits = &self.options.limits;
         limits.check(self.kernel).map_err(|e| self.limit(e))?;
-        let mut shared = self.kernel.static_shared_bytes().map_or(1 << 32, u64::from);
+        // As `Kernel::static_shared_bytes`, but with elements of 8 and 16 bits as wide as registers.
+        let mut shared = 0u64;
         for (array, d) in (0u32..).zip(self.kernel.shared()) {
-            if d.len == SharedLen::Dynamic {
-                let len = self.options.dynamic_shared_len.unwrap_or(0);
-                if len == 0 {
-                    return Err(Error::DynamicLength {
-                        kernel: self.number,
-                        array,
-                    });
-                }
-                shared = shared.next_multiple_of(16) + u64::from(len) * u64::from(d.elem.bytes());
+            let len = match d.len {
+                SharedLen::Static(len) => len,
+                SharedLen::Dynamic => self.options.dynamic_shared_len.unwrap_or(0),
+            };
+            if len == 0 {
+                return Err(Error::DynamicLength {
+                    kernel: self.number,
+                    array,
+                });
             }
+            let bytes = u64::from(len) * u64::from(register(d.elem).bytes());
+            shared = shared.next_multiple_of(16).saturating_add(bytes);
         }
         exceeds(Limit::SharedBytes, shared, u64::from(limits.shared_bytes))
             .map_err(|e| self.limit(e))?;
@@ -155,9 +206,13 @@ impl Body<'_> {
         }
         self.universal("scalars", members, MAX_MEMBERS)?;
         let buffers = self.kernel.buffers().len() as u64;
-        // Beside the buffers: shared arrays, built-ins, the scalars.
-        let globals = buffers + self.kernel.shared().len() as u64 + 9;
-        self.universal("buffers and shared arrays", globals, MAX_GLOBALS)?;
+        // Beside the buffers: shared arrays, tables, built-ins, the scalars, tables of recipes.
+        let arrays = (self.kernel.shared().len() + self.kernel.tables().len()) as u64;
+        let globals = buffers + arrays + 11;
+        self.universal("buffers, shared arrays and tables", globals, MAX_GLOBALS)?;
+        for d in self.kernel.tables() {
+            self.universal("words in a table", 3 + u64::from(d.len), MAX_WORDS)?;
+        }
         let words = 3 + string_words(self.kernel.name()) as u64 + globals;
         self.universal("words in the entry point", words, MAX_WORDS)
     }
@@ -175,7 +230,7 @@ impl Body<'_> {
     }
 
     /// The bytes and the number of members of the block of scalars.
-    fn scalars_size(&self) -> (u64, u64) {
+    pub(super) fn scalars_size(&self) -> (u64, u64) {
         let mut end = 0;
         for d in self.kernel.scalars() {
             if let Some(ty) = d.ty.scalar() {
@@ -184,7 +239,7 @@ impl Body<'_> {
         }
         let mut members = self.kernel.scalars().len() as u64;
         if self.options.lengths == Lengths::HostFilled {
-            for _ in self.kernel.buffer_uses().iter().filter(|u| u.length) {
+            for _ in self.kernel.buffer_uses().iter().filter(|u| self.counts(u)) {
                 end = push_constant_slot(end, Scalar::U32).1;
                 members += 1;
             }
@@ -192,7 +247,66 @@ impl Body<'_> {
         (end, members)
     }
 
-    fn set(&self, set: u32) -> Result<u32, Error> {
+    /// Whether the length of a buffer is asked for.
+    fn counts(&self, used: &BufferUse) -> bool {
+        used.length || self.options.bounds == Bounds::Checked && used.any()
+    }
+
+    /// Whether floats are kept as integers: where one of the atomics on them is a compare-exchange loop, and where all
+    /// of them move bits.
+    fn as_bits(&self, elem: Type, used: Option<&ArrayUse>) -> bool {
+        let Some(used) = used else { return false };
+        let loops = |atomics: FloatAtomics| atomics == FloatAtomics::CompareExchange;
+        let options = self.options;
+        match elem {
+            Type::F32 if used.adds || used.min_max => {
+                used.adds && loops(options.float_atomics)
+                    || used.min_max && loops(options.float_min_max_atomics)
+            }
+            Type::F32 => used.moves,
+            Type::F64 => used.adds && loops(options.float64_atomics),
+            _ => false,
+        }
+    }
+
+    /// The declared type of the elements of a shared or private array or a table, and their form.
+    fn array_elem(&mut self, elem: Type, as_bits: bool) -> (u32, Form) {
+        if as_bits {
+            let int = if elem == Type::F64 {
+                Type::U64
+            } else {
+                Type::U32
+            };
+            return (self.w.ty(int), Form::Bits);
+        }
+        (self.w.ty(elem), Form::Same)
+    }
+
+    /// The same of a buffer.
+    fn buffer_elem(&mut self, elem: Type, as_bits: bool) -> (u32, Form) {
+        if as_bits {
+            return self.array_elem(elem, true);
+        }
+        let form = match elem.scalar() {
+            Some(Scalar::I8 | Scalar::I16) => Form::Signed,
+            Some(Scalar::U8 | Scalar::U16) => Form::Unsigned,
+            Some(Scalar::BF16) => Form::Bf16,
+            Some(
+                Scalar::Bool
+                | Scalar::I32
+                | Scalar::I64
+                | Scalar::U32
+                | Scalar::U64
+                | Scalar::F16
+                | Scalar::F32
+                | Scalar::F64,
+            )
+            | None => Form::Same,
+        };
+        (self.w.stored(elem), form)
+    }
+
+    pub(super) fn set(&self, set: u32) -> Result<u32, Error> {
         let base = self.options.descriptor_set_base;
         set.checked_add(base).ok_or(Error::DescriptorSet {
             kernel: self.number,
@@ -211,11 +325,10 @@ impl Body<'_> {
                 self.s.objects.buffers.push(Object::NONE);
                 continue;
             }
-            let as_bits = d.elem == Type::F32
-                && used.atomic
-                && self.options.float_atomics == FloatAtomics::CompareExchange;
-            let elem = if as_bits { Type::U32 } else { d.elem };
-            let block = self.w.block(elem);
+            let number = self.s.objects.buffers.len();
+            let as_bits = self.as_bits(d.elem, self.s.objects.buffer_uses.get(number));
+            let (elem_id, form) = self.buffer_elem(d.elem, as_bits);
+            let block = self.w.block(d.elem, elem_id);
             let pointer = self.w.pointer(StorageClass::StorageBuffer, block);
             let var = self.w.variable(StorageClass::StorageBuffer, pointer, None);
             self.w.decorate_with(var, Decoration::DescriptorSet, set);
@@ -243,21 +356,27 @@ impl Body<'_> {
             if self.options.version >= Version::V1_4 {
                 self.s.interface.push(var);
             }
-            let elem_id = self.w.ty(elem);
             let object = Object {
                 var,
                 pointer: self.w.pointer(StorageClass::StorageBuffer, elem_id),
-                elem,
+                elem: d.elem,
+                elem_id,
+                form,
                 member: self.w.u32(0),
                 access: access.bits(),
-                plain: access.is_empty() && !as_bits,
-                as_bits,
-                length,
+                plain: access.is_empty() && form == Form::Same && self.unchecked(),
+                length: Length::Buffer,
+                member_of_length: length,
+                counted: 0,
             };
             self.s.objects.buffers.push(object);
-            length += u32::from(used.length);
+            length += u32::from(self.counts(used));
         }
         Ok(())
+    }
+
+    fn unchecked(&self) -> bool {
+        self.options.bounds == Bounds::Unchecked
     }
 
     /// A memory object, declared by now.
@@ -274,6 +393,7 @@ impl Body<'_> {
         match Mem::from_word(word) {
             Some(Mem::Shared(n)) => self.declare_shared(n),
             Some(Mem::Private(n)) => self.declare_private(n),
+            Some(Mem::Table(n)) => self.declare_table(n),
             // The verifier saw that a buffer is there, and that it is used.
             Some(Mem::Buffer(_)) | None => Object::NONE,
         }
@@ -291,13 +411,8 @@ impl Body<'_> {
         let Some(d) = kernel.shared().get(n as usize) else {
             return Object::NONE;
         };
-        let atomics =
-            kernel.uses().has(Uses::ATOMIC_32) || kernel.uses().has(Uses::ATOMIC_F32_ADD_SHARED);
-        let as_bits = d.elem == Type::F32
-            && atomics
-            && self.options.float_atomics == FloatAtomics::CompareExchange;
-        let elem = if as_bits { Type::U32 } else { d.elem };
-        let elem_id = self.w.ty(elem);
+        let as_bits = self.as_bits(d.elem, self.s.objects.shared_uses.get(n as usize));
+        let (elem_id, form) = self.array_elem(d.elem, as_bits);
         let len = self.shared_len(d.len);
         let array = self.w.array(elem_id, len);
         let pointer = self.w.pointer(StorageClass::Workgroup, array);
@@ -318,12 +433,13 @@ impl Body<'_> {
         let object = Object {
             var,
             pointer: self.w.pointer(StorageClass::Workgroup, elem_id),
-            elem,
-            member: 0,
+            elem: d.elem,
+            elem_id,
+            form,
             access: access.bits(),
-            plain: access.is_empty() && !as_bits,
-            as_bits,
-            length: 0,
+            plain: access.is_empty() && form == Form::Same && self.unchecked(),
+            length: Length::Known(len),
+            ..Object::NONE
         };
         if let Some(slot) = self.s.objects.shared.get_mut(n as usize) {
             *slot = object;
@@ -346,7 +462,9 @@ impl Body<'_> {
             var,
             pointer: self.w.pointer(StorageClass::Function, elem_id),
             elem: d.elem,
-            plain: true,
+            elem_id,
+            plain: self.unchecked(),
+            length: Length::Known(d.len),
             ..Object::NONE
         };
         if let Some(slot) = self.s.objects.private.get_mut(n as usize) {
@@ -377,103 +495,6 @@ impl Body<'_> {
         var
     }
 
-    pub(super) fn param(&mut self, inst: &Inst) -> u32 {
-        let carried = carrier(inst.ty);
-        let value = self.scalar(inst.a, carried);
-        if inst.ty == Type::BOOL {
-            let (ty, zero) = (self.w.ty(Type::BOOL), self.w.u32(0));
-            return self.w.op2(S::INotEqual, ty, value, zero);
-        }
-        value
-    }
-
-    /// Reads a member of the block of scalars.
-    pub(super) fn scalar(&mut self, member: u32, ty: Type) -> u32 {
-        let block = match self.scalars {
-            Some(block) => block,
-            None => self.declare_scalars(),
-        };
-        let (id, member) = (self.w.ty(ty), self.w.u32(member));
-        let pointer = self.w.pointer(block.class, id);
-        let chain = self.w.op2(S::AccessChain, pointer, block.var, member);
-        self.w.op1(S::Load, id, chain)
-    }
-
-    #[cold]
-    fn declare_scalars(&mut self) -> Scalars {
-        let kernel = self.kernel;
-        let (bytes, members) = self.scalars_size();
-        for d in kernel.scalars() {
-            self.w.ty(carrier(d.ty));
-        }
-        let hidden = members - kernel.scalars().len() as u64;
-        let u32_ty = if hidden > 0 { self.w.ty(Type::U32) } else { 0 };
-        let block = self.w.id();
-        // `begin` checked the number of members.
-        self.w
-            .globals
-            .extend_from_slice(&[head(S::TypeStruct, 2 + members as u32), block]);
-        let mut end = 0;
-        for (member, d) in (0u32..).zip(kernel.scalars()) {
-            let id = self.w.ty(carrier(d.ty));
-            self.w.globals.push(id);
-            if let Some(ty) = d.ty.scalar() {
-                let (offset, next) = push_constant_slot(end, ty);
-                // Offsets stay below 16 bytes a member, and members below 2^14.
-                self.w.member_offset(block, member, offset as u32);
-                end = next;
-            }
-            if self.options.names {
-                self.w.member_name(block, member, kernel.name_of(d.name));
-            }
-        }
-        for member in (kernel.scalars().len() as u32..).take(hidden as usize) {
-            self.w.globals.push(u32_ty);
-            let (offset, next) = push_constant_slot(end, Scalar::U32);
-            self.w.member_offset(block, member, offset as u32);
-            end = next;
-        }
-        self.w.decorate(block, Decoration::Block);
-        let fits = bytes <= u64::from(self.options.limits.push_constant_bytes);
-        let scalars = match self.options.overflow {
-            Overflow::Uniform { set, binding } if !fits => self.uniform_block(block, set, binding),
-            Overflow::Uniform { .. } | Overflow::Error => {
-                let class = StorageClass::PushConstant;
-                let pointer = self.w.pointer(class, block);
-                let var = self.w.variable(class, pointer, None);
-                Scalars { var, class }
-            }
-        };
-        if self.options.version >= Version::V1_4 {
-            self.s.interface.push(scalars.var);
-        }
-        self.scalars = Some(scalars);
-        scalars
-    }
-
-    fn uniform_block(&mut self, block: u32, set: u32, binding: u32) -> Scalars {
-        let taken = |d: &crate::kernel::BufferDecl| d.set == set && d.binding == binding;
-        if let Some(buffer) = self.kernel.buffers().iter().position(taken) {
-            self.fail(Error::Binding {
-                kernel: self.number,
-                set,
-                binding,
-                // Fewer than 2^28 buffers.
-                buffer: buffer as u32,
-            });
-        }
-        let set = self.set(set).unwrap_or_else(|error| {
-            self.fail(error);
-            0
-        });
-        let class = StorageClass::Uniform;
-        let pointer = self.w.pointer(class, block);
-        let var = self.w.variable(class, pointer, None);
-        self.w.decorate_with(var, Decoration::DescriptorSet, set);
-        self.w.decorate_with(var, Decoration::Binding, binding);
-        Scalars { var, class }
-    }
-
     /// Fills the zeroed shared arrays, each thread its share, and waits.
     fn zero_shared(&mut self) {
         let kernel = self.kernel;
@@ -485,8 +506,7 @@ impl Body<'_> {
             any = true;
             let object = self.object(Mem::Shared(n).word());
             let len = self.shared_len(d.len);
-            let elem = self.w.ty(object.elem);
-            let zero = self.w.null(elem);
+            let zero = self.w.null(object.elem_id);
             self.zero_loop(&object, len, zero);
         }
         if any {
@@ -496,7 +516,7 @@ impl Body<'_> {
 
     fn zero_loop(&mut self, object: &Object, len: u32, zero: u32) {
         let first = self.read(Builtin::LocalIndex);
-        // Below 2^31, so that the sum below does not wrap: arrays have fewer than 2^30 elements of 4 bytes.
+        // Below 2^31, so that the sum below does not wrap: arrays have at most 2^31 elements of 2 bytes.
         let step = self.kernel.workgroup_threads().min(1 << 31);
         let (step, len) = (self.w.u32(step), self.w.u32(len));
         let (u32_ty, bool_ty) = (self.w.ty(Type::U32), self.w.ty(Type::BOOL));
@@ -548,11 +568,15 @@ impl Body<'_> {
         }
         if self.strict {
             let uses = self.kernel.uses();
-            if uses.has(Uses::F32) {
-                self.float_controls(32);
-            }
-            if uses.has(Uses::F64) || self.wide {
-                self.float_controls(64);
+            let widths = [
+                (16, uses.has(Uses::F16)),
+                (32, uses.has(Uses::F32) || uses.has(Uses::BF16)),
+                (64, uses.has(Uses::F64)),
+            ];
+            for (width, used) in widths {
+                if used || self.floats & width != 0 {
+                    self.float_controls(width);
+                }
             }
         }
     }

@@ -1,6 +1,5 @@
 //! `fma`: the device's, or one that rounds once wherever add, multiply and conversion round correctly.
 
-use super::arith::NO_FORM;
 use super::body::Body;
 use super::options::Fma;
 use super::sections::{Writer, head};
@@ -10,32 +9,63 @@ use spirv::{GlslStd450Op as Gl, Op as S};
 
 impl Body<'_> {
     pub(super) fn fma(&mut self, inst: &Inst) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let (a, b, c) = (self.val(inst.a), self.val(inst.b), self.val(inst.c));
+        let operands = [self.val(inst.a), self.val(inst.b), self.val(inst.c)];
+        match inst.ty {
+            Type::F16 if self.options.fma == Fma::Native => {
+                let ty = self.w.ty(Type::F16);
+                let [a, b, c] = operands;
+                self.w.ext3(Gl::Fma, ty, a, b, c)
+            }
+            Type::F16 => {
+                if !self.strict {
+                    return self.unsupported(inst, inst.ty, STRICT);
+                }
+                // The product of two f16 is exact in f32.
+                let [a, b, c] = operands.map(|x| self.widen(Type::F16, x));
+                let ty = self.w.ty(Type::F32);
+                let product = self.w.exact2(S::FMul, ty, a, b);
+                let sum = self.w.odd_sum(Type::F32, product, c);
+                self.narrow(Type::F16, sum)
+            }
+            Type::BF16 => {
+                // Through f64, where neither overflow nor underflow is in the way, and rounded to odd twice.
+                self.floats |= 64;
+                let ty = self.w.ty(Type::F64);
+                let [a, b, c] = operands.map(|x| self.w.op1(S::FConvert, ty, x));
+                let product = self.w.exact2(S::FMul, ty, a, b);
+                let sum = self.w.odd_sum(Type::F64, product, c);
+                let single = self.w.odd_single(sum);
+                self.w.bf16_round(single)
+            }
+            ty => self.fuse(ty, operands),
+        }
+    }
+
+    /// A fused multiply-add of f32 or f64, as the options say.
+    pub(super) fn fuse(&mut self, ty: Type, [a, b, c]: [u32; 3]) -> u32 {
+        let id = self.w.ty(ty);
         match self.options.fma {
-            Fma::Native => self.w.ext3(Gl::Fma, ty, a, b, c),
-            Fma::Exact if !self.strict => self.unsupported(
-                inst,
-                inst.ty,
-                "FloatMode::Strict, since Fma::Exact relies on the rounding mode",
-            ),
-            Fma::Exact => match inst.ty {
-                Type::F32 => {
-                    self.wide = true;
-                    self.w.fma32(a, b, c)
+            Fma::Native => self.w.ext3(Gl::Fma, id, a, b, c),
+            Fma::Exact => {
+                if !self.strict {
+                    return self.unsupported_here(ty, STRICT);
                 }
-                Type::F64 => {
-                    if self.w.fma64 == 0 {
-                        self.w.fma64 = self.w.id();
-                    }
-                    let function = self.w.fma64;
-                    self.w.op4(S::FunctionCall, ty, [function, a, b, c])
+                if ty != Type::F64 {
+                    self.floats |= 64;
+                    return self.w.fma32(a, b, c);
                 }
-                _ => self.unsupported(inst, inst.ty, NO_FORM),
-            },
+                if self.w.fma64 == 0 {
+                    self.w.fma64 = self.w.id();
+                }
+                let function = self.w.fma64;
+                self.w.op4(S::FunctionCall, id, [function, a, b, c])
+            }
         }
     }
 }
+
+/// What [`Fma::Exact`] needs.
+const STRICT: &str = "FloatMode::Strict, since Fma::Exact relies on the rounding mode";
 
 /// A number taken apart: ± mantissa × 2^(exponent − 1076), the mantissa's top bit being bit 53.
 struct Parts {
@@ -61,24 +91,35 @@ struct Types {
 
 impl Writer {
     /// f32 through f64, where the product is exact: the sum is rounded to odd, so that rounding it to f32 is as good as
-    /// rounding the exact sum (Boldo and Melquiond, Emulation of FMA and correctly rounded sums). Nothing overflows on the
-    /// way; with infinities and NaNs the error term is NaN, which is not different from 0 in the ordered sense.
+    /// rounding the exact sum (Boldo and Melquiond, Emulation of FMA and correctly rounded sums).
     fn fma32(&mut self, a: u32, b: u32, c: u32) -> u32 {
         let (f32_, f64_) = (self.ty(Type::F32), self.ty(Type::F64));
-        let (u32_, bool_) = (self.ty(Type::U32), self.ty(Type::BOOL));
         let [a, b, c] = [a, b, c].map(|x| self.op1(S::FConvert, f64_, x));
         let product = self.exact2(S::FMul, f64_, a, b);
-        let sum = self.exact2(S::FAdd, f64_, product, c);
+        let sum = self.odd_sum(Type::F64, product, c);
+        self.op1(S::FConvert, f32_, sum)
+    }
+
+    /// a + b in f32 or f64, rounded to odd. Nothing may overflow on the way; with infinities and NaNs the error term is
+    /// NaN, which is not different from 0 in the ordered sense.
+    fn odd_sum(&mut self, ty: Type, a: u32, b: u32) -> u32 {
+        let (float, u32_, bool_) = (self.ty(ty), self.ty(Type::U32), self.ty(Type::BOOL));
+        let sum = self.exact2(S::FAdd, float, a, b);
         // Knuth's exact error of the sum.
-        let virtual_c = self.exact2(S::FSub, f64_, sum, product);
-        let virtual_p = self.exact2(S::FSub, f64_, sum, virtual_c);
-        let error_p = self.exact2(S::FSub, f64_, product, virtual_p);
-        let error_c = self.exact2(S::FSub, f64_, c, virtual_c);
-        let error = self.exact2(S::FAdd, f64_, error_p, error_c);
-        let zero = self.constant(Type::F64, 0);
+        let virtual_b = self.exact2(S::FSub, float, sum, a);
+        let virtual_a = self.exact2(S::FSub, float, sum, virtual_b);
+        let error_a = self.exact2(S::FSub, float, a, virtual_a);
+        let error_b = self.exact2(S::FSub, float, b, virtual_b);
+        let error = self.exact2(S::FAdd, float, error_a, error_b);
+        let zero = self.constant(ty, 0);
         let inexact = self.op2(S::FOrdNotEqual, bool_, error, zero);
-        let (low, high) = self.split(sum);
-        let (_, error_high) = self.split(error);
+        let ((low, high), error_high) = if ty == Type::F64 {
+            let (_, error_high) = self.split(error);
+            (self.split(sum), error_high)
+        } else {
+            let bits = self.f32_bits(sum);
+            ((bits, bits), self.f32_bits(error))
+        };
         let (c0, c1) = (self.u32(0), self.u32(1));
         let last = self.op2(S::BitwiseAnd, u32_, low, c1);
         let even = self.op2(S::IEqual, bool_, last, c0);
@@ -91,13 +132,37 @@ impl Writer {
         let ones = self.u32(u32::MAX);
         let step = self.op3(S::Select, u32_, inwards, ones, c1);
         let stepped = self.op2(S::IAdd, u32_, low, step);
-        let empty = self.op2(S::IEqual, bool_, low, c0);
-        let borrows = self.op2(S::LogicalAnd, bool_, inwards, empty);
-        let borrow = self.op3(S::Select, u32_, borrows, c1, c0);
-        let high = self.op2(S::ISub, u32_, high, borrow);
-        let odd = self.combine(Type::F64, stepped, high);
-        let sum = self.op3(S::Select, f64_, adjust, odd, sum);
-        self.op1(S::FConvert, f32_, sum)
+        let odd = if ty == Type::F64 {
+            let empty = self.op2(S::IEqual, bool_, low, c0);
+            let borrows = self.op2(S::LogicalAnd, bool_, inwards, empty);
+            let borrow = self.op3(S::Select, u32_, borrows, c1, c0);
+            let high = self.op2(S::ISub, u32_, high, borrow);
+            self.combine(Type::F64, stepped, high)
+        } else {
+            self.f32_of(stepped)
+        };
+        self.op3(S::Select, float, adjust, odd, sum)
+    }
+
+    /// An f64 as f32, rounded to odd: what comes of another rounding to fewer bits is right then. Whichever way the
+    /// device rounds, an inexact result that is even lies one step from the odd one, on the argument's side.
+    pub(super) fn odd_single(&mut self, value: u32) -> u32 {
+        let (f32_, f64_) = (self.ty(Type::F32), self.ty(Type::F64));
+        let (u32_, bool_) = (self.ty(Type::U32), self.ty(Type::BOOL));
+        let near = self.op1(S::FConvert, f32_, value);
+        let back = self.op1(S::FConvert, f64_, near);
+        let inexact = self.op2(S::FOrdNotEqual, bool_, back, value);
+        let [far, whole] = [back, value].map(|x| self.ext1(Gl::FAbs, f64_, x));
+        let inwards = self.op2(S::FOrdGreaterThan, bool_, far, whole);
+        let bits = self.f32_bits(near);
+        let last = self.with(S::BitwiseAnd, bits, 1);
+        let even = self.test(S::IEqual, last, 0);
+        let adjust = self.op2(S::LogicalAnd, bool_, inexact, even);
+        let (ones, one) = (self.u32(u32::MAX), self.u32(1));
+        let step = self.op3(S::Select, u32_, inwards, ones, one);
+        let stepped = self.op2(S::IAdd, u32_, bits, step);
+        let bits = self.op3(S::Select, u32_, adjust, stepped, bits);
+        self.f32_of(bits)
     }
 
     fn take_apart(&mut self, t: Types, x: u32) -> Parts {

@@ -1,8 +1,8 @@
 //! Loads and stores, variables, lengths.
 
 use super::body::Body;
-use super::declare::Object;
-use super::options::Lengths;
+use super::bounds::Place;
+use super::declare::{Length, Object};
 use super::sections::{cap, head};
 use crate::kernel::Inst;
 use crate::types::Type;
@@ -14,7 +14,8 @@ impl Body<'_> {
     /// A `u32` index is added to in 32 bits. The sum does not wrap where it matters: a wrapped one would lie past 2^32
     /// elements, a descriptor has fewer than 2^32 bytes (`maxStorageBufferRange` is 32 bits wide), and no array has as
     /// many; whoever emits without bounds checks has promised that it does not happen. For the same reason the index,
-    /// which SPIR-V takes as signed, never looks negative: elements have 4 bytes and more.
+    /// which SPIR-V takes as signed, never looks negative: elements have 2 bytes and more, or the caller gives 64-bit indices
+    /// to buffers of 2^31 bytes and more.
     pub(super) fn index(&mut self, operand: u32, offset: u32) -> u32 {
         if offset == 0 {
             return self.val(operand);
@@ -80,10 +81,27 @@ impl Body<'_> {
 
     pub(super) fn load(&mut self, inst: &Inst) -> u32 {
         let object = self.object(inst.a);
-        let index = self.index(inst.b, inst.c);
-        let pointer = self.element(&object, index);
-        let ty = self.w.ty(object.elem);
-        let (mask, scoped) = self.access(inst, &object, false);
+        let place = self.place(inst.a, &object, inst.b, inst.c);
+        // An array has a first element, which may be read in the place of others.
+        if let Place::If { inside, index } = place
+            && object.length != Length::Buffer
+            && inst.ty.lanes() == 1
+        {
+            let (u32_ty, ty) = (self.w.ty(Type::U32), self.w.ty(inst.ty));
+            let (first, zero) = (self.w.u32(0), self.w.null(ty));
+            let index = self.w.op3(S::Select, u32_ty, inside, index, first);
+            let value = self.load_at(inst, &object, index);
+            return self.w.op3(S::Select, ty, inside, value, zero);
+        }
+        self.at_place(place, inst.ty, |body, index| {
+            body.load_at(inst, &object, index)
+        })
+    }
+
+    fn load_at(&mut self, inst: &Inst, object: &Object, index: u32) -> u32 {
+        let pointer = self.element(object, index);
+        let ty = object.elem_id;
+        let (mask, scoped) = self.access(inst, object, false);
         let value = if mask == 0 {
             self.w.op1(S::Load, ty, pointer)
         } else if scoped {
@@ -92,11 +110,7 @@ impl Body<'_> {
         } else {
             self.w.op2(S::Load, ty, pointer, mask)
         };
-        if object.as_bits {
-            let ty = self.w.ty(inst.ty);
-            return self.w.op1(S::Bitcast, ty, value);
-        }
-        value
+        self.from_memory(object, value)
     }
 
     pub(super) fn store(&mut self, inst: &Inst) -> u32 {
@@ -106,16 +120,15 @@ impl Body<'_> {
         } else {
             (inst.c, 0)
         };
-        let index = self.index(inst.b, offset);
-        let mut value = self.val(value);
-        if object.as_bits {
-            let ty = self.w.ty(object.elem);
-            value = self.w.op1(S::Bitcast, ty, value);
-        }
-        let pointer = self.element(&object, index);
-        let (mask, scoped) = self.access(inst, &object, true);
-        self.store_to(pointer, value, mask, scoped);
-        0
+        let place = self.place(inst.a, &object, inst.b, offset);
+        let value = self.val(value);
+        self.at_place(place, Type::NONE, |body, index| {
+            let value = body.to_memory(&object, value);
+            let pointer = body.element(&object, index);
+            let (mask, scoped) = body.access(inst, &object, true);
+            body.store_to(pointer, value, mask, scoped);
+            0
+        })
     }
 
     pub(super) fn store_to(&mut self, pointer: u32, value: u32, mask: u32, scoped: bool) {
@@ -137,11 +150,7 @@ impl Body<'_> {
 
     pub(super) fn array_length(&mut self, inst: &Inst) -> u32 {
         let object = self.object(inst.a);
-        let ty = self.w.ty(Type::U32);
-        let length = match self.options.lengths {
-            Lengths::ArrayLength => self.w.op2(S::ArrayLength, ty, object.var, 0),
-            Lengths::HostFilled => self.scalar(object.length, Type::U32),
-        };
+        let length = self.length(inst.a, &object);
         if inst.ty == Type::U64 {
             let ty = self.w.ty(Type::U64);
             return self.w.op1(S::UConvert, ty, length);

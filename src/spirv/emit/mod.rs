@@ -3,6 +3,10 @@
 //! Sections of the module are written side by side and joined at the end; types and constants are interned as they are
 //! met. After warm-up an [`Emitter`] allocates nothing.
 //!
+//! Integers of 8 and 16 bits are computed in 32 and kept normalised: narrow in buffers alone (8- and 16-bit storage), 32
+//! bits wide in shared, private and constant arrays and in the block of scalars, where nobody can tell. f16 is native.
+//! bf16 is an f32 whose low half is zero, rounded by integer arithmetic behind each operation, and 16 bits in buffers.
+//!
 //! What holes SPIR-V and Vulkan leave in an operation are closed as [`crate::op::Op`] says: divisors are guarded, shift
 //! amounts masked, conversions clamped, zeros in minima and maxima ordered; sums and products are decorated
 //! `NoContraction`; rounding and the preservation of signed zeros, infinities and NaNs are declared
@@ -28,6 +32,7 @@ mod arith;
 mod atomic;
 mod bits;
 mod body;
+mod bounds;
 mod builtins;
 mod control;
 mod convert;
@@ -35,19 +40,26 @@ mod declare;
 mod error;
 mod float;
 mod fma;
+mod half;
 mod interner;
 mod memory;
 mod options;
 mod plain;
+mod recipe;
+mod scalars;
 mod sections;
+mod subgroup;
+mod tables;
 mod tape;
 #[cfg(test)]
 mod tests;
 mod types;
+mod vector;
 
 pub use error::Error;
 pub use options::{
-    FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options, Overflow, Version, ZeroShared,
+    DotProducts, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options, Overflow, Version,
+    ZeroShared,
 };
 
 use crate::kernel::{Kernel, Module};

@@ -1,5 +1,6 @@
 //! What the caller may choose.
 
+use crate::kernel::Bounds;
 use crate::limits::Limits;
 
 /// The version of SPIR-V that is written. Vulkan 1.1 takes 1.3, Vulkan 1.2 up to 1.5, Vulkan 1.3 up to 1.6.
@@ -52,11 +53,14 @@ pub enum FloatMode {
 /// How `fma` is carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Fma {
-    /// `Fma` of GLSL.std.450. GPU drivers fuse it, Vulkan does not promise that; Mesa's lavapipe 22.3 does not.
+    /// `Fma` of GLSL.std.450. GPU drivers fuse it, Vulkan does not promise that; Mesa's lavapipe 22.3 does not. The
+    /// precise functions rely on it: where it does not fuse they are less exact than `docs/accuracy.md` says, `rem` wrong.
+    /// bf16 has no such instruction and is computed as under [`Fma::Exact`].
     #[default]
     Native,
-    /// One rounding on every device: f32 through f64 with rounding to odd, f64 by integer arithmetic in a function of its
-    /// own. Needs `shaderFloat64`, for f64 also `shaderInt64`, and [`FloatMode::Strict`].
+    /// One rounding on every device, in the precise functions too: f16 through f32 and f32 and bf16 through f64, with
+    /// rounding to odd; f64 by integer arithmetic in a function of its own. Needs `shaderFloat64` but for f16, for f64 also
+    /// `shaderInt64`, and [`FloatMode::Strict`].
     Exact,
 }
 
@@ -86,14 +90,26 @@ pub enum Lengths {
     HostFilled,
 }
 
-/// How f32 atomics are carried out.
+/// How an atomic on floats is carried out. An array of which one atomic is a loop is an array of integers to the others
+/// too, and so is one whose atomics only load, store and exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum FloatAtomics {
-    /// `OpAtomicFAddEXT` (`SPV_EXT_shader_atomic_float_add`) and `OpAtomicExchange` on floats.
+    /// The instruction of an extension.
     #[default]
     Native,
-    /// A compare-exchange loop on `u32`; buffers and arrays with f32 atomics are declared as `uint`. Needs no feature.
+    /// A compare-exchange loop on the integer of the same width.
     CompareExchange,
+}
+
+/// How `dot4_add` is carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DotProducts {
+    /// `OpSDot` and `OpUDot` on packed vectors of four bytes (`SPV_KHR_integer_dot_product` before SPIR-V 1.6): device
+    /// feature `shaderIntegerDotProduct`.
+    #[default]
+    Native,
+    /// Four products and their sums. Needs no feature.
+    Expanded,
 }
 
 /// How `zeroed` shared arrays get their zeros.
@@ -134,8 +150,21 @@ pub struct Options {
     pub overflow: Overflow,
     /// Buffer lengths.
     pub lengths: Lengths,
-    /// f32 atomics.
+    /// Atomic additions of f32: natively `SPV_EXT_shader_atomic_float_add` with `shaderBufferFloat32AtomicAdd`,
+    /// `shaderSharedFloat32AtomicAdd`. The default.
     pub float_atomics: FloatAtomics,
+    /// Atomic minima and maxima of f32: natively `SPV_EXT_shader_atomic_float_min_max`, which leaves the order of zeros
+    /// and NaNs to the device. [`FloatAtomics::CompareExchange`] by default.
+    pub float_min_max_atomics: FloatAtomics,
+    /// Atomic additions of f64: natively `SPV_EXT_shader_atomic_float_add` with `shaderBufferFloat64AtomicAdd`,
+    /// `shaderSharedFloat64AtomicAdd`; the loop needs 64-bit integer atomics. [`FloatAtomics::CompareExchange`] by default.
+    pub float64_atomics: FloatAtomics,
+    /// Packed dot products.
+    pub dot_products: DotProducts,
+    /// Accesses out of bounds. Lengths of buffers come from where [`Options::lengths`] says; with
+    /// [`Lengths::HostFilled`] a buffer may be empty (the descriptor holds anything then). Buffers of 8-bit elements are
+    /// reached by `u32` indices below 2^31 only, since SPIR-V takes an index as signed; by `u64` ones everywhere.
+    pub bounds: Bounds,
     /// Zeroed shared arrays.
     pub zero_shared: ZeroShared,
     /// Whether names are written (`OpName`, `OpMemberName`).
@@ -157,7 +186,11 @@ impl Default for Options {
             dynamic_shared_len: None,
             overflow: Overflow::default(),
             lengths: Lengths::default(),
-            float_atomics: FloatAtomics::default(),
+            float_atomics: FloatAtomics::Native,
+            float_min_max_atomics: FloatAtomics::CompareExchange,
+            float64_atomics: FloatAtomics::CompareExchange,
+            dot_products: DotProducts::default(),
+            bounds: Bounds::default(),
             zero_shared: ZeroShared::default(),
             names: false,
             descriptor_set_base: 0,

@@ -90,39 +90,78 @@ const fn special(shape: Shape, number: u16) -> Pattern {
     }
 }
 
-/// The patterns of an opcode by the kind of its result: none, bool, signed, unsigned, float (as [`class_code`]).
-const fn patterns(op: Op) -> [Pattern; 5] {
-    const fn numeric(int: Pattern, float: Pattern) -> [Pattern; 5] {
-        [NONE, NONE, int, int, float]
+/// The patterns of an opcode by the kind of its result (as [`class_code`]): none, bool, signed, unsigned, float; signed
+/// and unsigned of 8 and 16 bits, f16, bf16.
+const fn patterns(op: Op) -> [Pattern; KINDS] {
+    /// Integers of 32 and 64 bits, and f16 to f64.
+    const fn numeric(int: Pattern, float: Pattern) -> [Pattern; KINDS] {
+        [NONE, NONE, int, int, float, NONE, NONE, float, NONE]
     }
-    const fn float(p: Pattern) -> [Pattern; 5] {
-        [NONE, NONE, NONE, NONE, p]
+    /// f32 and f64.
+    const fn wide(p: Pattern) -> [Pattern; KINDS] {
+        [NONE, NONE, NONE, NONE, p, NONE, NONE, NONE, NONE]
     }
-    const fn logic(int: S, bool_: S, shape: Shape) -> [Pattern; 5] {
+    /// All floats: what of an f32 is a bf16 is one of it here.
+    const fn floats(p: Pattern) -> [Pattern; KINDS] {
+        [NONE, NONE, NONE, NONE, p, NONE, NONE, p, p]
+    }
+    /// All integers: of normalised ones the result is normalised.
+    const fn logic(int: S, bool_: S, shape: Shape) -> [Pattern; KINDS] {
         let int = core(int, shape);
-        [NONE, core(bool_, shape), int, int, NONE]
+        let bool_ = core(bool_, shape);
+        [NONE, bool_, int, int, NONE, int, int, NONE, NONE]
     }
-    const fn compare(row: u16) -> [Pattern; 5] {
-        [NONE, special(Shape::Compare, row), NONE, NONE, NONE]
+    const fn ordered(signed: Gl, unsigned: Gl) -> [Pattern; KINDS] {
+        let (s, u) = (ext(signed, Shape::Ext2), ext(unsigned, Shape::Ext2));
+        [NONE, NONE, s, u, NONE, s, u, NONE, NONE]
     }
-    const fn any(p: Pattern) -> [Pattern; 5] {
-        [NONE, p, p, p, p]
+    const fn compare(row: u16) -> [Pattern; KINDS] {
+        let mut all = [NONE; KINDS];
+        all[1] = special(Shape::Compare, row);
+        all
     }
-    use Shape::{Binary, Exact, Ext1, Ext2, Ternary, Unary};
+    const fn any(p: Pattern) -> [Pattern; KINDS] {
+        [NONE, p, p, p, p, p, p, p, p]
+    }
+    const fn none(p: Pattern) -> [Pattern; KINDS] {
+        let mut all = [NONE; KINDS];
+        all[0] = p;
+        all
+    }
+    use Shape::{Binary, Exact, Ext1, Ternary, Unary};
     match op {
         Op::Add => numeric(core(S::IAdd, Binary), core(S::FAdd, Exact)),
         Op::Sub => numeric(core(S::ISub, Binary), core(S::FSub, Exact)),
         Op::Mul => numeric(core(S::IMul, Binary), core(S::FMul, Exact)),
-        Op::Div => float(core(S::FDiv, Binary)),
-        Op::Neg => numeric(core(S::SNegate, Unary), core(S::FNegate, Unary)),
-        Op::Abs => [NONE, NONE, ext(Gl::SAbs, Ext1), NONE, ext(Gl::FAbs, Ext1)],
-        Op::Min => [NONE, NONE, ext(Gl::SMin, Ext2), ext(Gl::UMin, Ext2), NONE],
-        Op::Max => [NONE, NONE, ext(Gl::SMax, Ext2), ext(Gl::UMax, Ext2), NONE],
-        Op::Fma => float(ext(Gl::Fma, Shape::Fma)),
+        Op::Div => wide(core(S::FDiv, Binary)),
+        Op::Neg => {
+            let float = core(S::FNegate, Unary);
+            let mut all = floats(float);
+            all[2] = core(S::SNegate, Unary);
+            all[3] = all[2];
+            all
+        }
+        Op::Abs => {
+            let mut all = floats(ext(Gl::FAbs, Ext1));
+            all[2] = ext(Gl::SAbs, Ext1);
+            all
+        }
+        Op::Min => ordered(Gl::SMin, Gl::UMin),
+        Op::Max => ordered(Gl::SMax, Gl::UMax),
+        Op::Fma => {
+            let mut all = wide(ext(Gl::Fma, Shape::Fma));
+            all[7] = all[4];
+            all
+        }
         Op::And => logic(S::BitwiseAnd, S::LogicalAnd, Binary),
         Op::Or => logic(S::BitwiseOr, S::LogicalOr, Binary),
         Op::Xor => logic(S::BitwiseXor, S::LogicalNotEqual, Binary),
-        Op::Not => logic(S::Not, S::LogicalNot, Unary),
+        Op::Not => {
+            let mut all = logic(S::Not, S::LogicalNot, Unary);
+            // The bits above would be ones.
+            all[6] = NONE;
+            all
+        }
         Op::Eq => compare(0),
         Op::Ne => compare(1),
         Op::Lt => compare(2),
@@ -130,15 +169,16 @@ const fn patterns(op: Op) -> [Pattern; 5] {
         Op::Gt => compare(4),
         Op::Ge => compare(5),
         Op::Select => any(core(S::Select, Ternary)),
-        Op::Sqrt => float(ext(Gl::Sqrt, Ext1)),
-        Op::Floor => float(ext(Gl::Floor, Ext1)),
-        Op::Ceil => float(ext(Gl::Ceil, Ext1)),
-        Op::Trunc => float(ext(Gl::Trunc, Ext1)),
-        Op::RoundEven => float(ext(Gl::RoundEven, Ext1)),
+        Op::Sqrt => wide(ext(Gl::Sqrt, Ext1)),
+        Op::Floor => floats(ext(Gl::Floor, Ext1)),
+        Op::Ceil => floats(ext(Gl::Ceil, Ext1)),
+        Op::Trunc => floats(ext(Gl::Trunc, Ext1)),
+        Op::RoundEven => floats(ext(Gl::RoundEven, Ext1)),
+        Op::Construct2 => any(core(S::CompositeConstruct, Binary)),
         Op::VarGet => any(core(S::Load, Unary)),
-        Op::VarSet => [core(S::Store, Shape::VarSet), NONE, NONE, NONE, NONE],
+        Op::VarSet => none(core(S::Store, Shape::VarSet)),
         Op::Load => any(special(Shape::Load, 0)),
-        Op::Store => [special(Shape::Store, 0), NONE, NONE, NONE, NONE],
+        Op::Store => none(special(Shape::Store, 0)),
         Op::Const
         | Op::Param
         | Op::GlobalId
@@ -158,6 +198,9 @@ const fn patterns(op: Op) -> [Pattern; 5] {
         | Op::MaxNan
         | Op::Clamp
         | Op::MulAdd
+        | Op::AddSat
+        | Op::SubSat
+        | Op::Dot4Add
         | Op::Shl
         | Op::Shr
         | Op::RotateLeft
@@ -172,8 +215,26 @@ const fn patterns(op: Op) -> [Pattern; 5] {
         | Op::FunnelShr
         | Op::Convert
         | Op::Bitcast
+        | Op::Pack
+        | Op::Unpack
         | Op::Rsqrt
         | Op::Rcp
+        | Op::Exp
+        | Op::Exp2
+        | Op::Log
+        | Op::Log2
+        | Op::Pow
+        | Op::Sin
+        | Op::Cos
+        | Op::Tan
+        | Op::Tanh
+        | Op::Erf
+        | Op::Fract
+        | Op::Copysign
+        | Op::IsNan
+        | Op::IsInf
+        | Op::Construct4
+        | Op::Extract
         | Op::ArrayLength
         | Op::Var
         | Op::AtomicLoad
@@ -189,6 +250,22 @@ const fn patterns(op: Op) -> [Pattern; 5] {
         | Op::AtomicCompareExchange
         | Op::WorkgroupBarrier
         | Op::MemoryFence
+        | Op::Shuffle
+        | Op::ShuffleXor
+        | Op::ShuffleUp
+        | Op::ShuffleDown
+        | Op::Broadcast
+        | Op::Ballot
+        | Op::Any
+        | Op::All
+        | Op::Elect
+        | Op::SubgroupAdd
+        | Op::SubgroupMin
+        | Op::SubgroupMax
+        | Op::SubgroupAnd
+        | Op::SubgroupOr
+        | Op::SubgroupXor
+        | Op::SubgroupBarrier
         | Op::If
         | Op::Else
         | Op::End
@@ -196,9 +273,12 @@ const fn patterns(op: Op) -> [Pattern; 5] {
         | Op::Continuing
         | Op::Break
         | Op::Continue
-        | Op::Return => [NONE; 5],
+        | Op::Return => [NONE; KINDS],
     }
 }
+
+/// The number of kinds of results.
+const KINDS: usize = 9;
 
 /// Spreads a row by kinds over the low four bits of type codes.
 macro_rules! by_code {
@@ -228,13 +308,14 @@ static PATTERNS: [[Pattern; 16]; 256] = {
 };
 
 const fn order(signed: S, unsigned: S, float: S) -> [u32; 16] {
-    let kinds = [0, 0, head(signed, 5), head(unsigned, 5), head(float, 5)];
+    let (s, u, f) = (head(signed, 5), head(unsigned, 5), head(float, 5));
+    let kinds = [0, 0, s, u, f, s, u, f, f];
     by_code!(kinds, 0)
 }
 
 const fn same(int: S, bool_: S, float: S) -> [u32; 16] {
-    let int = head(int, 5);
-    let kinds = [0, head(bool_, 5), int, int, head(float, 5)];
+    let (int, f) = (head(int, 5), head(float, 5));
+    let kinds = [0, head(bool_, 5), int, int, f, int, int, f, f];
     by_code!(kinds, 0)
 }
 

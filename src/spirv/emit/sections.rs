@@ -18,9 +18,21 @@ pub(super) mod cap {
     pub const ATOMIC_FLOAT32_ADD: u32 = 1 << 8;
     pub const VULKAN_MEMORY_MODEL: u32 = 1 << 9;
     pub const VULKAN_MEMORY_MODEL_DEVICE_SCOPE: u32 = 1 << 10;
+    pub const FLOAT16: u32 = 1 << 11;
+    pub const STORAGE_8: u32 = 1 << 12;
+    pub const STORAGE_16: u32 = 1 << 13;
+    pub const VOTE: u32 = 1 << 14;
+    pub const BALLOT: u32 = 1 << 15;
+    pub const SHUFFLE: u32 = 1 << 16;
+    pub const SHUFFLE_RELATIVE: u32 = 1 << 17;
+    pub const ARITHMETIC: u32 = 1 << 18;
+    pub const DOT_PRODUCT: u32 = 1 << 19;
+    pub const DOT_PACKED: u32 = 1 << 20;
+    pub const ATOMIC_FLOAT64_ADD: u32 = 1 << 21;
+    pub const ATOMIC_FLOAT32_MIN_MAX: u32 = 1 << 22;
 }
 
-const CAPABILITIES: [Capability; 11] = [
+const CAPABILITIES: [Capability; 23] = [
     Capability::Shader,
     Capability::Int64,
     Capability::Float64,
@@ -32,10 +44,22 @@ const CAPABILITIES: [Capability; 11] = [
     Capability::AtomicFloat32AddEXT,
     Capability::VulkanMemoryModel,
     Capability::VulkanMemoryModelDeviceScope,
+    Capability::Float16,
+    Capability::StorageBuffer8BitAccess,
+    Capability::StorageBuffer16BitAccess,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformShuffle,
+    Capability::GroupNonUniformShuffleRelative,
+    Capability::GroupNonUniformArithmetic,
+    Capability::DotProduct,
+    Capability::DotProductInput4x8BitPacked,
+    Capability::AtomicFloat64AddEXT,
+    Capability::AtomicFloat32MinMaxEXT,
 ];
 
 /// Extensions, the capabilities that bring them, and the version that took them into the core.
-const EXTENSIONS: [(&str, u32, Option<Version>); 3] = [
+const EXTENSIONS: [(&str, u32, Option<Version>); 6] = [
     (
         "SPV_KHR_float_controls",
         cap::DENORM_PRESERVE | cap::SIGNED_ZERO_INF_NAN_PRESERVE | cap::ROUNDING_MODE_RTE,
@@ -48,8 +72,19 @@ const EXTENSIONS: [(&str, u32, Option<Version>); 3] = [
     ),
     (
         "SPV_EXT_shader_atomic_float_add",
-        cap::ATOMIC_FLOAT32_ADD,
+        cap::ATOMIC_FLOAT32_ADD | cap::ATOMIC_FLOAT64_ADD,
         None,
+    ),
+    (
+        "SPV_EXT_shader_atomic_float_min_max",
+        cap::ATOMIC_FLOAT32_MIN_MAX,
+        None,
+    ),
+    ("SPV_KHR_8bit_storage", cap::STORAGE_8, Some(Version::V1_5)),
+    (
+        "SPV_KHR_integer_dot_product",
+        cap::DOT_PRODUCT,
+        Some(Version::V1_6),
     ),
 ];
 
@@ -112,6 +147,8 @@ pub(super) struct Writer {
     pub(super) builtins: [u32; super::builtins::COUNT],
     /// The function that computes an exact f64 `fma`, once it is needed.
     pub(super) fma64: u32,
+    /// The tables of recipes written so far.
+    pub(super) recipe_tables: Vec<super::tables::Shared>,
 }
 
 impl Default for Writer {
@@ -132,6 +169,7 @@ impl Default for Writer {
             types: [0; 64],
             builtins: [0; super::builtins::COUNT],
             fma64: 0,
+            recipe_tables: Vec::new(),
         }
     }
 }
@@ -155,6 +193,7 @@ impl Writer {
             types,
             builtins,
             fma64,
+            recipe_tables,
         } = self;
         for section in [entries, modes, names, globals, locals] {
             section.clear();
@@ -169,6 +208,7 @@ impl Writer {
         *types = [0; 64];
         *builtins = [0; super::builtins::COUNT];
         *fma64 = 0;
+        recipe_tables.clear();
     }
 
     /// A fresh id. Far below 2^32: see `next`.
@@ -356,8 +396,8 @@ impl Writer {
         ];
         let words: usize = sections.iter().map(|s| s.len()).sum();
         out.clear();
-        // The preamble below has fewer than 128 words: 11 capabilities, 3 extensions, an import.
-        out.reserve(words + self.locals.len() + self.body.len() + 128);
+        // The preamble below has fewer than 160 words: 23 capabilities, 6 extensions, an import.
+        out.reserve(words + self.locals.len() + self.body.len() + 160);
         out.extend_from_slice(&[spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
         for (bit, capability) in CAPABILITIES.iter().enumerate() {
             if self.caps >> bit & 1 != 0 {

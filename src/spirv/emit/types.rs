@@ -8,8 +8,33 @@ use spirv::{Decoration, Op, StorageClass};
 /// Stands for the opcode in the key of a storage-buffer block, which is no plain structure: it is decorated.
 const BLOCK: u32 = u32::MAX;
 
+/// The type in which values of a type are computed: integers of 8 and 16 bits in 32, bf16 in f32.
+#[inline(always)]
+pub(super) const fn register(ty: Type) -> Type {
+    let scalar = match ty.scalar() {
+        Some(Scalar::I8 | Scalar::I16) => Scalar::I32,
+        Some(Scalar::U8 | Scalar::U16) => Scalar::U32,
+        Some(Scalar::BF16) => Scalar::F32,
+        Some(
+            Scalar::Bool
+            | Scalar::I32
+            | Scalar::I64
+            | Scalar::U32
+            | Scalar::U64
+            | Scalar::F16
+            | Scalar::F32
+            | Scalar::F64,
+        )
+        | None => return ty,
+    };
+    match Type::vector(scalar, ty.lanes()) {
+        Some(ty) => ty,
+        None => Type::of(scalar),
+    }
+}
+
 impl Writer {
-    /// The id of a type; of [`Type::NONE`] that of `OpTypeVoid`.
+    /// The id of the type in which values of a type are kept; of [`Type::NONE`] that of `OpTypeVoid`.
     #[inline]
     pub(super) fn ty(&mut self, ty: Type) -> u32 {
         // Codes are below 48.
@@ -21,7 +46,9 @@ impl Writer {
 
     #[cold]
     fn declare_type(&mut self, ty: Type) -> u32 {
+        let wide = register(ty);
         let id = match ty.scalar() {
+            Some(_) if wide != ty => self.ty(wide),
             Some(scalar) if ty.lanes() > 1 => {
                 let component = self.ty(Type::of(scalar));
                 let id = self.id();
@@ -67,8 +94,10 @@ impl Writer {
                     .extend_from_slice(&[head(Op::TypeInt, 4), id, bits, signed]);
             }
             Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => {
-                if bits == 64 {
-                    self.caps |= cap::FLOAT64;
+                match bits {
+                    16 => self.caps |= cap::FLOAT16,
+                    64 => self.caps |= cap::FLOAT64,
+                    _ => {}
                 }
                 self.globals
                     .extend_from_slice(&[head(Op::TypeFloat, 3), id, bits]);
@@ -121,10 +150,30 @@ impl Writer {
         self.once(Op::TypeFunction, 1, [void, 0, 0])
     }
 
-    /// The block of a storage buffer of `elem`: a structure of one runtime array. One for each element type, decorated
-    /// once.
-    pub(super) fn block(&mut self, elem: Type) -> u32 {
-        let elem_id = self.ty(elem);
+    /// The type of an element of a storage buffer: narrow integers are narrow there, bf16 is its bits.
+    pub(super) fn stored(&mut self, ty: Type) -> u32 {
+        let Some(scalar) = ty.scalar() else {
+            return self.ty(ty);
+        };
+        match scalar.bytes() {
+            1 => self.caps |= cap::STORAGE_8,
+            2 => self.caps |= cap::STORAGE_16,
+            _ => {}
+        }
+        if register(ty) == ty {
+            return self.ty(ty);
+        }
+        let signed = u32::from(scalar.is_signed());
+        let component = self.once(Op::TypeInt, 2, [scalar.bits(), signed, 0]);
+        match ty.lanes() {
+            1 => component,
+            lanes => self.vector(component, lanes),
+        }
+    }
+
+    /// The block of a storage buffer whose elements are `elem_id`: a structure of one runtime array. One for each element
+    /// type, decorated once.
+    pub(super) fn block(&mut self, elem: Type, elem_id: u32) -> u32 {
         let key = [BLOCK, elem_id, 0, 0];
         match self.interner.find(&key) {
             Found::Id(id) => id,
@@ -148,8 +197,33 @@ impl Writer {
         }
     }
 
-    /// A scalar constant.
+    /// A scalar constant, as values of its type are kept.
     pub(super) fn constant(&mut self, ty: Type, bits: u64) -> u32 {
+        // Truncations keep the low bits; signs are extended to 32 bits.
+        let (ty, bits) = match ty.scalar() {
+            Some(Scalar::I8) => (
+                Type::I32,
+                u64::from(i32::from((bits as u8).cast_signed()).cast_unsigned()),
+            ),
+            Some(Scalar::I16) => (
+                Type::I32,
+                u64::from(i32::from((bits as u16).cast_signed()).cast_unsigned()),
+            ),
+            Some(Scalar::U8) => (Type::U32, bits & 0xFF),
+            Some(Scalar::U16) => (Type::U32, bits & 0xFFFF),
+            Some(Scalar::BF16) => (Type::F32, (bits & 0xFFFF) << 16),
+            Some(
+                Scalar::Bool
+                | Scalar::I32
+                | Scalar::I64
+                | Scalar::U32
+                | Scalar::U64
+                | Scalar::F16
+                | Scalar::F32
+                | Scalar::F64,
+            )
+            | None => (ty, bits),
+        };
         let type_id = self.ty(ty);
         // The two halves of the bits.
         let (low, high) = (bits as u32, (bits >> 32) as u32);
@@ -195,12 +269,34 @@ impl Writer {
         self.constant(Type::U64, value)
     }
 
-    /// A float constant by its bits in either width.
+    /// A constant of `f32` (also for bf16) or `f64` by its bits in either width.
     pub(super) fn float(&mut self, ty: Type, bits32: u32, bits64: u64) -> u32 {
         if ty == Type::F64 {
             self.constant(ty, bits64)
         } else {
-            self.constant(ty, u64::from(bits32))
+            self.constant(Type::F32, u64::from(bits32))
+        }
+    }
+
+    /// A constant of a type's components that are all `component`; of a scalar that itself.
+    pub(super) fn splat(&mut self, ty: u32, lanes: u32, component: u32) -> u32 {
+        if lanes == 1 {
+            return component;
+        }
+        let key = [Op::ConstantComposite as u32, ty, component, lanes];
+        match self.interner.find(&key) {
+            Found::Id(id) => id,
+            Found::Vacant(at) => {
+                let id = self.id();
+                self.interner.fill(at, key, id);
+                // Two or four of them.
+                self.globals
+                    .extend_from_slice(&[head(Op::ConstantComposite, 3 + lanes), ty, id]);
+                for _ in 0..lanes {
+                    self.globals.push(component);
+                }
+                id
+            }
         }
     }
 

@@ -3,10 +3,10 @@
 
 pub mod choices;
 pub mod differential;
+pub mod every;
 pub mod filetest;
 pub mod fuzz;
 pub mod gaps;
-pub mod every;
 pub mod generate;
 #[path = "../../../examples/kernels/mod.rs"]
 #[allow(missing_docs)]
