@@ -166,11 +166,17 @@ impl<'a> Decoder<'a> {
             return self.malformed(&inst, why);
         }
         let covered = coverage::opcode(op);
-        if !covered {
+        if covered {
+            self.layout(&inst);
+        } else {
             self.out
                 .unsupported(Unsupported::named(at as usize, "", row.name));
+            // What a group decorates is not followed.
+            self.out.foreign |= matches!(
+                op,
+                Op::DecorationGroup | Op::GroupDecorate | Op::GroupMemberDecorate
+            );
         }
-        self.layout(&inst);
         self.requirements(&inst);
         let result = self.operands(&inst);
         self.register(&inst, result);
@@ -215,6 +221,14 @@ impl<'a> Decoder<'a> {
                 def.word = inst.at;
             }
         }
+    }
+
+    /// Whether an instruction's set is one that may stand outside of blocks for all that is
+    /// known.
+    fn is_foreign_set(&self, inst: &Inst<'_>) -> bool {
+        self.m
+            .import(self.m.ids.get(inst.word(3)))
+            .is_some_and(|i| matches!(i.kind, ImportKind::Foreign))
     }
 
     fn is_non_semantic(&self, inst: &Inst<'_>) -> bool {
@@ -316,6 +330,8 @@ impl<'a> Decoder<'a> {
             K::Dim => "dimension",
             _ => "enumerant",
         };
+        // Another model, or a class of its variables, has other rules.
+        self.out.foreign |= matches!(kind, K::ExecutionModel | K::StorageClass);
         self.out
             .unsupported(Unsupported::named(inst.at as usize, what, row.name));
     }
