@@ -162,12 +162,9 @@ impl Checker<'_> {
         if never {
             return self.fault(Rule::DecorationMember, decor.word, note);
         }
-        if decor.kind == D::BuiltIn && decor.value == B::WorkgroupSize as u32 {
+        // Those of compute are variables and constants, never members.
+        if decor.kind == D::BuiltIn {
             self.fault(Rule::BuiltInTarget, decor.word, note);
-        } else if decor.kind == D::BuiltIn {
-            let member = self.members(decor.target).get(decor.member as usize);
-            let member = member.map_or(0, |&id| m.ids.get(id));
-            self.builtin_type(decor, member);
         }
         if m.memory_model == 3 && matches!(decor.kind, D::Coherent | D::Volatile) {
             self.fault(Rule::DecorationModel, decor.word, note);
