@@ -363,7 +363,14 @@ impl<'a> Checker<'a> {
         }
         if matches!(
             inst.op,
-            Op::Store | Op::FConvert | Op::UConvert | Op::SConvert | Op::CopyObject | Op::Phi
+            Op::Store
+                | Op::FConvert
+                | Op::UConvert
+                | Op::SConvert
+                | Op::CopyObject
+                | Op::Phi
+                | Op::Decorate
+                | Op::DecorateId
         ) || (inst.op as u32) < Op::Variable as u32
             || inst.op == Op::Label
             || is_terminator(inst.op) && inst.op != Op::ReturnValue && inst.op != Op::Switch

@@ -166,11 +166,17 @@ impl<'a> Decoder<'a> {
             return self.malformed(&inst, why);
         }
         let covered = coverage::opcode(op);
-        if !covered {
+        if covered {
+            self.layout(&inst);
+        } else {
             self.out
                 .unsupported(Unsupported::named(at as usize, "", row.name));
+            // What a group decorates is not followed.
+            self.out.foreign |= matches!(
+                op,
+                Op::DecorationGroup | Op::GroupDecorate | Op::GroupMemberDecorate
+            );
         }
-        self.layout(&inst);
         self.requirements(&inst);
         let result = self.operands(&inst);
         self.register(&inst, result);
@@ -217,8 +223,16 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Whether an instruction's set is one that may stand outside of blocks for all that is
+    /// known.
+    fn is_foreign_set(&self, inst: &Inst<'_>) -> bool {
+        self.m
+            .import(self.m.ids.get(inst.word(3)))
+            .is_some_and(|i| matches!(i.kind, ImportKind::Foreign))
+    }
+
     fn is_non_semantic(&self, inst: &Inst<'_>) -> bool {
-        inst.op == Op::ExtInst
+        matches!(inst.op, Op::ExtInst | Op::ExtInstWithForwardRefsKHR)
             && self
                 .m
                 .import(self.m.ids.get(inst.word(3)))
@@ -316,6 +330,8 @@ impl<'a> Decoder<'a> {
             K::Dim => "dimension",
             _ => "enumerant",
         };
+        // Another model, or a class of its variables, has other rules.
+        self.out.foreign |= matches!(kind, K::ExecutionModel | K::StorageClass);
         self.out
             .unsupported(Unsupported::named(inst.at as usize, what, row.name));
     }
@@ -323,12 +339,8 @@ impl<'a> Decoder<'a> {
     /// Every operand: enumerants, strings, and ids against what is defined. Returns the result.
     fn operands(&mut self, inst: &Inst<'a>) -> Idx {
         let mut result = 0;
-        let non_semantic = self.is_non_semantic(inst);
-        let debug_info = non_semantic
-            && self
-                .m
-                .import(self.m.ids.get(inst.word(3)))
-                .is_some_and(|i| i.kind == ImportKind::DebugInfo);
+        let non_semantic =
+            self.is_non_semantic(inst) || inst.op == Op::ExtInst && self.is_foreign_set(inst);
         for i in 0..self.found.len() {
             let Some(&found) = self.found.get(i) else {
                 break;
@@ -338,7 +350,7 @@ impl<'a> Decoder<'a> {
                 Category::Id => match found.kind {
                     K::IdResult => result = self.define(inst, word),
                     K::IdResultType => self.result_type(inst, word),
-                    _ => self.id(inst, i, word, non_semantic, debug_info),
+                    _ => self.id(inst, i, word, non_semantic),
                 },
                 Category::ValueEnum => {
                     if let Some(row) = found.row {
@@ -439,7 +451,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn id(&mut self, inst: &Inst<'_>, index: usize, id: u32, non_semantic: bool, debug: bool) {
+    fn id(&mut self, inst: &Inst<'_>, index: usize, id: u32, non_semantic: bool) {
         if id == 0 {
             return self.broken(Rule::IdZero, inst.at, Note::None);
         }
@@ -448,7 +460,7 @@ impl<'a> Decoder<'a> {
         // The result has been entered already: an instruction that uses its own result uses
         // what is not defined yet.
         if !def.is_defined() || def.word == inst.at {
-            return self.forward(inst, index, id, debug);
+            return self.forward(inst, index, id);
         }
         if def.type_at != 0 || is_type(def.op) {
             if !may_take_type(inst, non_semantic) {
@@ -499,7 +511,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn forward(&mut self, inst: &Inst<'_>, index: usize, id: u32, debug_info: bool) {
+    fn forward(&mut self, inst: &Inst<'_>, index: usize, id: u32) {
         let allowed = match inst.op {
             Op::ExecutionMode
             | Op::ExecutionModeId
@@ -520,8 +532,8 @@ impl<'a> Decoder<'a> {
             }
             Op::FunctionCall => index == 2,
             Op::Phi => index > 1,
-            // DebugFunction and its like name functions that come later.
-            Op::ExtInst => debug_info,
+            Op::ExtInstWithForwardRefsKHR => true,
+            Op::ExtInst => self.is_foreign_set(inst),
             op if is_type(op) => self.m.def(self.m.ids.get(id)).flags & flag::FORWARD_POINTER != 0,
             _ => false,
         };

@@ -162,12 +162,25 @@ impl Checker<'_> {
         if never {
             return self.fault(Rule::DecorationMember, decor.word, note);
         }
-        if decor.kind == D::BuiltIn && decor.value == B::WorkgroupSize as u32 {
-            self.fault(Rule::BuiltInTarget, decor.word, note);
-        } else if decor.kind == D::BuiltIn {
-            let member = self.members(decor.target).get(decor.member as usize);
-            let member = member.map_or(0, |&id| m.ids.get(id));
-            self.builtin_type(decor, member);
+        if decor.kind == D::BuiltIn {
+            let may_be_member = matches!(
+                B::from_u32(decor.value),
+                Some(
+                    B::NumWorkgroups
+                        | B::WorkgroupId
+                        | B::LocalInvocationId
+                        | B::GlobalInvocationId
+                        | B::LocalInvocationIndex
+                        | B::DeviceIndex
+                )
+            );
+            if may_be_member {
+                let member = self.members(decor.target).get(decor.member as usize);
+                let member = member.map_or(0, |&id| m.ids.get(id));
+                self.builtin_type(decor, member);
+            } else {
+                self.fault(Rule::BuiltInTarget, decor.word, note);
+            }
         }
         if m.memory_model == 3 && matches!(decor.kind, D::Coherent | D::Volatile) {
             self.fault(Rule::DecorationModel, decor.word, note);

@@ -338,8 +338,21 @@ impl Checker<'_> {
                 continue;
             }
             let pointee = m.ty(def.ty).elem;
-            if m.kind(pointee) == Kind::Struct {
-                l.work.push((pointee, self.rules(false), 0));
+            match m.kind(pointee) {
+                Kind::Struct => l.work.push((pointee, self.rules(false), 0)),
+                // A matrix has its layout from the member that it was reached through.
+                Kind::Array | Kind::RuntimeArray
+                    if m.kind(l.shape(m, pointee).inner) != Kind::Matrix =>
+                {
+                    let place = Place {
+                        word: m.def(pointee).word,
+                        member: 0,
+                        rules: self.rules(false),
+                        offset: 0,
+                    };
+                    self.member_layout(l, place, pointee, Constraint::default());
+                }
+                _ => {}
             }
         }
     }

@@ -28,8 +28,10 @@
 //! Not covered, hence `Unsupported`: execution models other than GLCompute; kernels (OpenCL);
 //! the Linkage capability; decoration groups; untyped pointers; explicit layout of Workgroup
 //! memory; sparse images; ray queries; tensors; bfloat16 and 8-bit floats; the extensions of
-//! single vendors; fast-math decorations beyond NoContraction and FPFastMathMode's core bits.
-//! Not checked, and no rule: uniformity of control flow, limits of a device, races, values.
+//! single vendors; derivative groups; the reconvergence modes; extended instructions with
+//! forward references; fast-math decorations beyond NoContraction and FPFastMathMode's core
+//! bits. Not checked, and no rule: what non-semantic instructions say (ids and order are
+//! checked), uniformity of control flow, limits of a device, races, values.
 //!
 //! # Cost
 //!

@@ -264,7 +264,7 @@ Meaning {
     LayoutStraddle "layout-straddle" "VUID 06667" "no vector straddles a 16-byte boundary improperly";
     LayoutForbidden "layout-forbidden" "VUID 10684" "layout decorations are in storage classes that have a layout";
     WorkgroupBlock "workgroup-block" "SPV_KHR_workgroup_memory_explicit_layout" "Block structures in Workgroup need the capability, and all variables or none";
-    BuiltInTarget "builtin-target" "§3.21" "a BuiltIn decorates a variable or member, WorkgroupSize a constant";
+    BuiltInTarget "builtin-target" "§3.21" "a BuiltIn decorates a variable, some also a member, WorkgroupSize a constant";
     BuiltInType "builtin-type" "§3.21, Vulkan" "the built-in has the type that the environment gives it";
     BuiltInStorage "builtin-storage" "§3.21, Vulkan" "the built-in is in the storage class that the environment gives it";
     // Images

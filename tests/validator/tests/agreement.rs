@@ -2,7 +2,8 @@
 //!
 //! `KERNITE_AGREEMENT_MUTANTS` sets how many mutants of each kind are made of each module (2 by
 //! default; a long run takes 200), `KERNITE_AGREEMENT_SEED` which ones, and
-//! `KERNITE_AGREEMENT_SHOW` how many disagreements are printed.
+//! `KERNITE_AGREEMENT_SHOW` how many disagreements are printed. `KERNITE_AGREEMENT_CORPUS` names
+//! a folder of `.spv` files to mutate beside the corpus, those of them that are valid.
 
 use kernite::spirv::Verdict;
 use kernite::spirv::validate::{Group, Options, Rule, Validator};
@@ -38,6 +39,28 @@ fn wgsl() -> Vec<Sample> {
         }
     }
     samples
+}
+
+/// The modules of `KERNITE_AGREEMENT_CORPUS`.
+fn more() -> Vec<Sample> {
+    let Some(folder) = std::env::var_os("KERNITE_AGREEMENT_CORPUS") else {
+        return Vec::new();
+    };
+    let files = std::fs::read_dir(folder).expect("KERNITE_AGREEMENT_CORPUS is a folder");
+    let mut paths: Vec<_> = files.flatten().map(|e| e.path()).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == "spv"));
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| {
+            let bytes = std::fs::read(path).expect("a readable file");
+            let words = bytes.as_chunks::<4>().0.iter();
+            Sample {
+                name: path.display().to_string(),
+                words: words.map(|c| u32::from_le_bytes(*c)).collect(),
+            }
+        })
+        .collect()
 }
 
 fn samples() -> Vec<Sample> {
@@ -204,6 +227,7 @@ fn mutants_agree() {
     let each = number("KERNITE_AGREEMENT_MUTANTS", 2);
     let seed = number("KERNITE_AGREEMENT_SEED", 1);
     let mut samples = samples();
+    samples.extend(more());
     let mut ours = validator();
     samples.retain(|s| ours.words(&s.words).is_valid());
     let run = Run {

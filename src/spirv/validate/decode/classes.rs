@@ -91,6 +91,13 @@ pub(in super::super) fn may_take_type(inst: &Inst<'_>, non_semantic: bool) -> bo
         )
         || takes_length(inst)
         || !super::coverage::opcode(op)
+        || uncovered_constant(inst)
+}
+
+/// Whether an instruction is an OpSpecConstantOp of an opcode that is not covered.
+fn uncovered_constant(inst: &Inst<'_>) -> bool {
+    inst.op == Op::SpecConstantOp
+        && Op::from_u32(inst.word(3)).is_none_or(|op| !super::coverage::opcode(op))
 }
 
 /// Whether an operand has to have a type.
@@ -101,6 +108,7 @@ pub(in super::super) fn needs_value(inst: &Inst<'_>, non_semantic: bool) -> bool
         && !is_decoration(op)
         && super::coverage::opcode(op)
         && !takes_length(inst)
+        && !uncovered_constant(inst)
         && !matches!(
             op,
             Op::ExtInst

@@ -64,7 +64,7 @@ impl Decoder<'_> {
             Op::Line | Op::NoLine => {}
             Op::ExtInst => {
                 let outside = self.func == 0 && self.is_non_semantic(inst);
-                if self.block == 0 && !outside {
+                if self.block == 0 && !outside && !self.is_foreign_set(inst) {
                     self.fault(Rule::ExtInstPlace, inst.at, Note::None);
                 }
             }
@@ -96,7 +96,9 @@ impl Decoder<'_> {
             | Op::GroupDecorate
             | Op::GroupMemberDecorate => section::ANNOTATIONS,
             Op::Variable | Op::Undef | Op::Line | Op::NoLine | Op::ExtInst => {
-                if inst.op == Op::ExtInst && self.section < section::TYPES {
+                if inst.op == Op::ExtInst && self.is_foreign_set(inst) {
+                    self.section
+                } else if inst.op == Op::ExtInst && self.section < section::TYPES {
                     // It needs a type, so it cannot be what opens that section.
                     self.fault(Rule::ExtInstPlace, inst.at, Note::None);
                     section::TYPES

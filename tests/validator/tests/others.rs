@@ -1,0 +1,128 @@
+//! What modules of other compilers and SPIRV-Tools' own tests brought up.
+
+use kernite::spirv::validate::{Validator, Verdict};
+use kernite_validator_tests::{asm, oracle};
+
+const SHELL: &str = "OpCapability Shader
+CAPS
+OpMemoryModel ADDRESSING GLSL450
+OpEntryPoint GLCompute %main \"main\"
+OpExecutionMode %main LocalSize 1 1 1
+ANNOTATIONS
+%void = OpTypeVoid
+%u32 = OpTypeInt 32 0
+%u64 = OpTypeInt 64 0
+%f32 = OpTypeFloat 32
+%c0 = OpConstant %u32 0
+%c4 = OpConstant %u32 4
+%far = OpConstant %u64 4096
+%void_fn = OpTypeFunction %void
+TYPES
+%main = OpFunction %void None %void_fn
+%entry = OpLabel
+BODY
+OpReturn
+OpFunctionEnd";
+
+/// The shell with some of its parts: capabilities and imports, annotations, types, a body.
+fn module(parts: [&str; 4]) -> String {
+    let physical = parts[0].contains("Physical");
+    let addressing = if physical {
+        "PhysicalStorageBuffer64"
+    } else {
+        "Logical"
+    };
+    SHELL
+        .replace("CAPS", &format!("OpCapability Int64\n{}", parts[0]))
+        .replace("ADDRESSING", addressing)
+        .replace("ANNOTATIONS", parts[1])
+        .replace("TYPES", parts[2])
+        .replace("BODY", parts[3])
+}
+
+fn verdict(text: &str) -> Verdict {
+    Validator::new().words(&asm::assemble(text))
+}
+
+#[track_caller]
+fn judge(text: &str, rule: Option<&str>) {
+    let verdict = verdict(text);
+    match rule {
+        None => assert!(verdict.is_valid(), "{verdict}"),
+        Some(rule) => assert!(
+            verdict.faults().any(|f| f.rule().name() == rule),
+            "{rule}: {verdict}"
+        ),
+    }
+    if let Some(tool) = oracle::find(oracle::Tool::SpirvVal) {
+        let (valid, message) = oracle::spirv_val(&tool, &asm::assemble_bytes(text));
+        assert_eq!(valid, rule.is_none(), "{message}");
+    }
+}
+
+#[test]
+fn arrays_behind_physical_pointers_have_strides() {
+    let caps = "OpCapability PhysicalStorageBufferAddresses";
+    let types = "%array = OpTypeArray %f32 %c4\n%p = OpTypePointer PhysicalStorageBuffer %array";
+    let body = "%q = OpConvertUToPtr %p %far";
+    for (stride, rule) in [
+        ("", Some("layout-stride")),
+        ("OpDecorate %array ArrayStride 2", Some("layout-alignment")),
+        ("OpDecorate %array ArrayStride 4", None),
+    ] {
+        judge(&module([caps, stride, types, body]), rule);
+    }
+}
+
+#[test]
+fn built_ins_of_subgroups_are_no_members() {
+    let notes = "OpDecorate %s Block\nOpMemberDecorate %s 0 BuiltIn SubgroupSize";
+    let text = module([
+        "OpCapability GroupNonUniform",
+        notes,
+        "%s = OpTypeStruct %u32",
+        "",
+    ]);
+    judge(&text, Some("builtin-target"));
+}
+
+#[test]
+fn narrow_values_may_be_decorated() {
+    let caps = "OpCapability StorageBuffer16BitAccess";
+    let types = "%f16 = OpTypeFloat 16\n%half = OpConstant %f32 0.5";
+    let body = "%x = OpFConvert %f16 %half";
+    judge(&module([caps, "", types, body]), None);
+    let note = "OpDecorate %x RelaxedPrecision";
+    judge(&module([caps, note, types, body]), None);
+}
+
+#[test]
+fn debug_information_names_what_came_before() {
+    let import = "OpExtension \"SPV_KHR_non_semantic_info\"\n\
+        %debug = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"";
+    let first = "%a = OpExtInst %void %debug DebugExpression %b";
+    let second = "%b = OpExtInst %void %debug DebugOperation %c0";
+    let text = module([import, "", &format!("{second}\n{first}"), ""]);
+    judge(&text, None);
+    let text = module([import, "", &format!("{first}\n{second}"), ""]);
+    judge(&text, Some("id-order"));
+}
+
+#[test]
+fn what_is_not_covered_is_no_fault() {
+    let fragment = module(["", "", "", ""])
+        .replace("GLCompute", "Fragment")
+        .replace("LocalSize 1 1 1", "OriginUpperLeft");
+    let group = "OpDecorate %g RelaxedPrecision\n%g = OpDecorationGroup\nOpGroupDecorate %g %x";
+    let groups = module(["", group, "", "%x = OpIAdd %u32 %c0 %c4"]);
+    let replicated = module([
+        "OpCapability ReplicatedCompositesEXT\nOpExtension \"SPV_EXT_replicated_composites\"",
+        "",
+        "%v = OpTypeVector %u32 2\n%c = OpConstantCompositeReplicateEXT %v %c0",
+        "",
+    ]);
+    for text in [fragment, groups, replicated] {
+        let verdict = verdict(&text);
+        assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
+    }
+}
