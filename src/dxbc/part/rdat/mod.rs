@@ -114,6 +114,24 @@ impl<'a> RdatBody<'a> {
         })
     }
 
+    /// True if this is what a part of that type is read as.
+    fn belongs_to(&self, kind: RdatKind) -> bool {
+        match kind {
+            RdatKind::STRING_BUFFER => matches!(self, Self::Strings(_)),
+            RdatKind::INDEX_ARRAYS => matches!(self, Self::Indexes(_)),
+            RdatKind::RAW_BYTES => matches!(self, Self::RawBytes(_)),
+            RdatKind::RESOURCE_TABLE => matches!(self, Self::Resources(_)),
+            RdatKind::FUNCTION_TABLE => matches!(self, Self::Functions(_)),
+            RdatKind::SUBOBJECT_TABLE => matches!(self, Self::Subobjects(_)),
+            RdatKind::NODE_ID_TABLE
+            | RdatKind::NODE_SHADER_IO_ATTRIB_TABLE
+            | RdatKind::NODE_SHADER_FUNC_ATTRIB_TABLE
+            | RdatKind::IO_NODE_TABLE => matches!(self, Self::Pairs(_)),
+            RdatKind::NODE_SHADER_INFO_TABLE => matches!(self, Self::NodeInfos(_)),
+            _ => matches!(self, Self::Opaque(_)),
+        }
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         match self {
             Self::Strings(b) | Self::RawBytes(b) | Self::Opaque(b) => out.extend_from_slice(b),
@@ -184,22 +202,35 @@ impl<'a> Rdat<'a> {
         }
     }
 
-    /// Appends the part's data.
+    /// Appends the part's data. Bodies of no whole words are padded with zeros.
     ///
     /// # Errors
-    /// Records that do not have their table's stride, or more than 4 GiB.
+    /// A version below 0x10, a body that its part's type cannot hold, records that do not have
+    /// their table's stride, or more than 4 GiB.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         if let Some(bytes) = self.source.if_unchanged(self, Self::read) {
             out.extend_from_slice(bytes);
             return Ok(());
         }
         let part = FourCc::RDAT;
+        let bad = |offset, field, value: u32| WriteError::BadValue {
+            part,
+            offset,
+            field,
+            value: value.into(),
+        };
+        if self.version < VERSION_10 {
+            return Err(bad(0, "Version", self.version));
+        }
         let count = fit_u32(part, 4, "PartCount", self.parts.len() as u64)?;
         put_words(out, &[self.version, count]);
         let mut bodies = Vec::new();
         let base = HEADER + 4 * u64::from(count);
         for p in &self.parts {
             let at = base + len(&bodies);
+            if !p.body.belongs_to(p.kind) {
+                return Err(bad(at, "Type", p.kind.0));
+            }
             put_words(out, &[fit_u32(part, at, "PartOffset", at)?]);
             let mut body = Vec::new();
             p.body.write(&mut body)?;
