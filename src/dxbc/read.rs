@@ -190,6 +190,11 @@ impl<'a> Container<'a> {
                 "ContainerSizeInBytes",
             ));
         }
+        if size < HEADER {
+            let (need, have) = (HEADER, size);
+            let kind = K::TooShort { need, have };
+            return Err(error(kind, 24, "ContainerSizeInBytes"));
+        }
         let Some(bytes) = slice(input, 0, size) else {
             let (end, limit) = (size, have);
             return Err(error(
