@@ -53,8 +53,8 @@ pub use error::{InterfaceRule, PackError, ReadError, ReadErrorKind, WriteError};
 pub use fourcc::FourCc;
 pub use object::{Object, Strip};
 pub use pack::{
-    ComputeInterface, ComputePackager, PackRootSignature, PushConstantHome, PushConstants,
-    ResourceBinding, WaveLanes,
+    BufferShape, ComputeInterface, ComputePackager, PackRootSignature, PushConstantHome,
+    PushConstants, ResourceBinding, SignatureMapping, WaveLanes,
 };
 pub use read::{Container, Deviation, DeviationKind, Mode, RawPart};
 pub use write::ContainerWriter;
