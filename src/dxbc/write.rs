@@ -133,6 +133,7 @@ pub(crate) fn raw_parts<'p>(parts: &'p [(FourCc, Cow<'_, [u8]>)]) -> Vec<RawPart
 
 /// Writes the digest of a complete container into it.
 pub(crate) fn sign(container: &mut [u8], digest: WriteDigest) {
+    // A small constant.
     let hashed = container.get(HASHED_FROM as usize..).unwrap_or_default();
     let digest = digest.of(hashed);
     encode::digest(container, digest);

@@ -37,9 +37,9 @@ fn the_builder_edits_a_container_and_refuses_what_is_none() {
     let Some(dxc) = Dxc::get() else { return };
     let mut session = dxc.session();
     assert!(session.version() >= (1, 8), "{:?}", session.version());
-    let private = (*b"PRIV", b"12345".as_slice());
+    let private = (*b"PRIV", b"notes".as_slice());
     let built = session.build(EMPTY, &[*b"STAT"], &[private]).unwrap();
-    assert!(built.ends_with(b"PRIV\x05\0\0\012345"));
+    assert!(built.ends_with(b"PRIV\x05\0\0\0notes"));
     assert_eq!(session.validate(&built), Ok(()));
     let refused = session.build(b"no container", &[], &[]);
     assert!(
