@@ -243,6 +243,24 @@ impl<'a> Rdat<'a> {
         Ok(())
     }
 
+    /// The first string buffer; empty if there is none.
+    fn strings(&self) -> &[u8] {
+        let found = self.parts.iter().find_map(|p| match &p.body {
+            RdatBody::Strings(b) => Some(&**b),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The first index arrays; empty if there are none.
+    fn indexes(&self) -> &[u32] {
+        let found = self.parts.iter().find_map(|p| match &p.body {
+            RdatBody::Indexes(w) => Some(&**w),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
     #[cold]
     fn bad_ref(kind: K, at: u32, field: &'static str) -> ReadError {
         ReadError::new(kind, at.into(), Some(FourCc::RDAT), field)
@@ -257,11 +275,7 @@ impl<'a> Rdat<'a> {
         if r.0 == NULL {
             return Ok(None);
         }
-        let buffer = self.parts.iter().find_map(|p| match &p.body {
-            RdatBody::Strings(b) => Some(b),
-            _ => None,
-        });
-        let buffer = buffer.map(|b| &**b).unwrap_or_default();
+        let buffer = self.strings();
         if u64::from(r.0) >= len(buffer) {
             let (end, limit) = (r.0.into(), len(buffer));
             let kind = K::OutOfBounds { end, limit };
@@ -277,14 +291,13 @@ impl<'a> Rdat<'a> {
     /// # Errors
     /// No index arrays, or an array that leaves them. The error's offset is the index of the array.
     pub fn array(&self, r: RdatArray) -> Result<Option<&[u32]>, ReadError> {
+        Self::array_in(self.indexes(), r)
+    }
+
+    fn array_in(arrays: &[u32], r: RdatArray) -> Result<Option<&[u32]>, ReadError> {
         if r.0 == NULL {
             return Ok(None);
         }
-        let arrays = self.parts.iter().find_map(|p| match &p.body {
-            RdatBody::Indexes(w) => Some(w),
-            _ => None,
-        });
-        let arrays = arrays.map(|w| &**w).unwrap_or_default();
         let limit = arrays.len() as u64;
         let found = usize::try_from(r.0).ok().and_then(|i| arrays.get(i..));
         let Some((&count, rest)) = found.and_then(<[u32]>::split_first) else {
@@ -305,11 +318,8 @@ impl<'a> Rdat<'a> {
     /// References of the resource, function and subobject tables that lead nowhere. One look
     /// each, however long the strings and arrays are.
     pub(crate) fn bad_references(&self) -> Vec<(&'static str, K)> {
-        let strings = self.parts.iter().find_map(|p| match &p.body {
-            RdatBody::Strings(b) => Some(&**b),
-            _ => None,
-        });
-        let strings = strings.unwrap_or_default();
+        // Looked for once: there may be as many parts as records.
+        let (strings, indexes) = (self.strings(), self.indexes());
         let last_nul = strings.iter().rposition(|&b| b == 0).map(|p| p as u64);
         let mut bad = Vec::new();
         let mut string = |r: RdatString, field| {
@@ -351,7 +361,7 @@ impl<'a> Rdat<'a> {
             }
         }
         for (r, field) in arrays {
-            if let Err(e) = self.array(r) {
+            if let Err(e) = Self::array_in(indexes, r) {
                 bad.push((field, e.kind()));
             }
         }

@@ -1,7 +1,10 @@
 //! Strict reading against DXC's own `IsValidDxilContainer`, and lenient reading beside it.
 #![forbid(unsafe_code)]
 
-use kernite::dxbc::{Container, ContainerWriter, DeviationKind, FourCc, Object, WriteDigest};
+use kernite::dxbc::{
+    Container, ContainerWriter, DeviationKind, FourCc, Object, WriteDigest,
+    part::{Rdat, RdatBody, RdatFunction, RdatKind, RdatPart, RdatRecord, RdatTable},
+};
 use kernite_dxbc_tests::mutate::{EDGES, Rng, seeds};
 use kernite_testkit::dxc::{CONTAINER_INVALID, Dxc, Refused};
 
@@ -197,4 +200,35 @@ fn many_parts_take_linear_time() {
     let c = Container::read(&bytes).expect("strict");
     assert_eq!(c.deviations().len(), n as usize - 1);
     assert_eq!(c.check(), []);
+}
+
+/// As many parts as records inside `RDAT`, each record with references to look up.
+#[test]
+fn many_runtime_data_parts_take_linear_time() {
+    let n = 50_000;
+    let opaque = RdatPart {
+        kind: RdatKind(99),
+        body: RdatBody::Opaque(Default::default()),
+    };
+    let mut parts = vec![opaque; n];
+    let record = RdatRecord {
+        value: RdatFunction::default(),
+        extra: Default::default(),
+    };
+    parts.push(RdatPart {
+        kind: RdatKind::FUNCTION_TABLE,
+        body: RdatBody::Functions(RdatTable {
+            stride: 44,
+            records: vec![record; n],
+            trailing: Default::default(),
+        }),
+    });
+    let mut data = Vec::new();
+    Rdat::new(parts).write(&mut data).expect("writes");
+    let mut w = ContainerWriter::new();
+    w.part(FourCc::RDAT, data);
+    let bytes = w.finish(WriteDigest::Unsigned).expect("writes");
+    let faults = Container::read(&bytes).expect("strict").check();
+    // No strings, no arrays: two names and two lists of each function. And no program.
+    assert_eq!(faults.len(), 4 * n + 1);
 }
