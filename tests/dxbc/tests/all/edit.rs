@@ -415,3 +415,28 @@ fn gaps_are_kept_until_a_part_changes() {
     o.add(FourCc::PRIV, b"p".as_slice()).expect("adds");
     assert!(Container::read(&o.write().expect("writes")).is_ok());
 }
+
+/// Containers of shader models 4 and 5 have the same header and digest, and parts that are kept as
+/// they are; `STAT` there is a list of counters.
+#[test]
+fn shader_model_5() {
+    let counters = [7u8; 148];
+    let mut w = ContainerWriter::new();
+    for kind in [b"RDEF", b"ISGN", b"OSGN", b"SHEX", b"SHEX"] {
+        w.part(FourCc(*kind), kind.as_slice());
+    }
+    w.part(FourCc::STAT, counters.as_slice());
+    let bytes = w.finish(WriteDigest::Debug).expect("consistent");
+    let c = Container::read(&bytes).expect("strict");
+    assert_eq!((c.digest_kind(), c.check()), (DigestKind::Debug, vec![]));
+    let stat = c.part(FourCc::STAT).expect("one").expect("there");
+    assert_eq!(stat.read(), Ok(Part::Unknown(counters.as_slice().into())));
+    assert!(c.reflection().is_err() && c.part(FourCc(*b"SHEX")).is_err());
+
+    let mut o = Object::from_container(&c);
+    assert_eq!(o.write(), Ok(bytes.clone()));
+    assert_eq!(o.strip(Strip::RUNTIME), 2);
+    let stripped = o.write().expect("consistent");
+    let c = Container::read(&stripped).expect("strict");
+    assert_eq!((c.digest_kind(), c.part_count()), (DigestKind::Debug, 4));
+}
