@@ -15,3 +15,6 @@ pub mod builder;
 
 pub mod dxbc;
 pub mod spirv;
+
+#[cfg(feature = "cuda")]
+pub mod cuda;
