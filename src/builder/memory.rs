@@ -66,7 +66,7 @@ impl KernelBuilder {
 
     fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
         let (mem, stamp) = memory.parts();
-        if stamp != self.stamp || self.finished {
+        if stamp != self.stamp {
             self.foreign(op, &memory);
             return None;
         }
@@ -87,7 +87,7 @@ impl KernelBuilder {
     }
 
     fn var_operand(&mut self, op: Op, var: Var) -> Option<u32> {
-        if var.stamp() != self.stamp || self.finished {
+        if var.stamp() != self.stamp {
             return self.foreign(op, &var);
         }
         (var.index() != REFUSED).then_some(var.index())

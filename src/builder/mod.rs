@@ -99,7 +99,9 @@ impl KernelBuilder {
             return Err(VerifyError::finished());
         }
         self.finished = true;
-        let facts = self.verifier.end(&self.draft)?;
+        // From here on every id of this kernel is an id from elsewhere.
+        self.stamp = Stamp::fresh();
+        let facts = self.verifier.end(&mut self.draft)?;
         Ok(Kernel::from_verified(
             core::mem::take(&mut self.draft),
             facts,
@@ -183,7 +185,7 @@ impl KernelBuilder {
     /// The index of an operand; `None`, with a fault where it is new, for one that cannot be used.
     #[inline]
     fn operand(&mut self, op: Op, value: Value) -> Option<u32> {
-        if value.stamp() != self.stamp || self.finished {
+        if value.stamp() != self.stamp {
             return self.foreign(op, &value);
         }
         (value.index() != REFUSED).then_some(value.index())

@@ -2,8 +2,9 @@
 
 use super::KernelBuilder;
 use crate::kernel::{Inst, Scalar, Value};
-use crate::op::{Makes, Op};
+use crate::op::{Effect, Op, Operand};
 use crate::types::Type;
+use crate::verify::FaultKind;
 
 impl KernelBuilder {
     fn nullary(&mut self, op: Op, axis: u8) -> Value {
@@ -17,7 +18,7 @@ impl KernelBuilder {
         let Some(a) = self.operand(op, a) else {
             return self.refused();
         };
-        let ty = made(op, self.ty(a));
+        let ty = op.row().makes.of(self.ty(a));
         self.push(Inst {
             op,
             ty,
@@ -33,7 +34,7 @@ impl KernelBuilder {
         let (Some(a), Some(b)) = (self.operand(op, a), self.operand(op, b)) else {
             return self.refused();
         };
-        let ty = made(op, self.ty(a));
+        let ty = op.row().makes.of(self.ty(a));
         self.push(Inst {
             op,
             ty,
@@ -54,7 +55,7 @@ impl KernelBuilder {
         let (Some(a), Some(b), Some(c)) = operands else {
             return self.refused();
         };
-        let ty = made(op, self.ty(a));
+        let ty = op.row().makes.of(self.ty(a));
         self.push(Inst {
             op,
             ty,
@@ -77,6 +78,71 @@ impl KernelBuilder {
             b: 0,
             c: 0,
         })
+    }
+
+    /// Any opcode whose operands are all values and whose result follows from them: arithmetic, bits, comparisons,
+    /// `select`, functions of floats, `assume_uniform`. What the named methods do, for callers that hold an [`Op`].
+    ///
+    /// Another opcode (one with memory, a block, or a type to convert to) or a wrong number of operands is a fault.
+    ///
+    /// ```
+    /// # use kernite::{builder::KernelBuilder, op::Op, types::Type};
+    /// let mut b = KernelBuilder::new("k", [1, 1, 1]);
+    /// let x = b.constant(2.0f32);
+    /// let y = b.apply(Op::Fma, &[x, x, x]);
+    /// assert_eq!(b.type_of(y), Type::F32);
+    /// ```
+    pub fn apply(&mut self, op: Op, operands: &[Value]) -> Value {
+        let row = op.row();
+        let by_value = |o: &Operand| matches!(o, Operand::T | Operand::Bool | Operand::U32);
+        let values = row.effect == Effect::Pure && row.operands.iter().all(by_value);
+        if !values || row.operands.len() != operands.len() || operands.is_empty() {
+            self.fault(
+                op,
+                FaultKind::Apply {
+                    op,
+                    operands: operands.len(),
+                },
+            );
+            return self.refused();
+        }
+        let mut words = [0; 4];
+        for (word, &value) in words.iter_mut().zip(operands) {
+            match self.operand(op, value) {
+                Some(index) => *word = index,
+                None => return self.refused(),
+            }
+        }
+        let first_t = row
+            .operands
+            .iter()
+            .position(|o| *o == Operand::T)
+            .unwrap_or(0);
+        let ty = row
+            .makes
+            .of(words.get(first_t).map_or(Type::NONE, |&w| self.ty(w)));
+        let [a, b, c, d] = words;
+        match operands.len() {
+            4 => self.push_side(
+                Inst {
+                    op,
+                    ty,
+                    flags: 0,
+                    a,
+                    b,
+                    c: 0,
+                },
+                &[c, d],
+            ),
+            _ => self.push(Inst {
+                op,
+                ty,
+                flags: 0,
+                a,
+                b,
+                c,
+            }),
+        }
     }
 
     /// The value of a scalar parameter.
@@ -454,15 +520,5 @@ impl KernelBuilder {
     /// The nearest integer, the even one of two.
     pub fn round_even(&mut self, a: Value) -> Value {
         self.unary(Op::RoundEven, a)
-    }
-}
-
-#[inline]
-fn made(op: Op, t: Type) -> Type {
-    match op.row().makes {
-        Makes::Nothing => Type::NONE,
-        Makes::T | Makes::Var => t,
-        Makes::Bool => Type::BOOL,
-        Makes::U32 => Type::U32,
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! u32 magic "KNIT" · u32 format version · u32 length in bytes, header included
-//! u32 × 3 workgroup size · u32 flags (1: contract)
+//! u32 × 3 workgroup size · u32 flags (1: contract) · u32 bytes of the kernel's name
 //! u32 counts: name bytes, params, buffers, scalars, shared, private, instructions, side words
 //! params: u32 (bit 31: scalar; number below)
-//! buffers: name (u32, u32), u8 type, u8 access, u8 may_alias, u8 0, u32 set, u32 binding
+//! buffers: u32 bytes of the name, u8 type, u8 access, u8 may_alias, u8 0, u32 set, u32 binding
 //! scalars: name, u32 type · shared: name, u8 type, u8 zeroed, u8 dynamic, u8 0, u32 length
 //! private: name, u32 type, u32 length
 //! instructions: u16 op, u8 type, u8 flags, u32 a, b, c · side words
-//! name bytes (UTF-8), padded with zeros to a multiple of 4
+//! names, the kernel's first and then in the order above (UTF-8), padded with zeros to a multiple of 4
 //! ```
 
 use super::{
@@ -67,15 +67,15 @@ pub enum DecodeError {
         /// The entry.
         offset: u64,
     },
-    /// Names do not lie one behind the other in the pool: the form is canonical.
-    #[error("byte {offset}: names are not one behind the other")]
+    /// The lengths of the names do not add up to the bytes of names, or cut a character.
+    #[error("byte {offset}: the lengths of the names do not fit the bytes of names")]
     Names {
-        /// Where the entry ends.
+        /// The length, or the end of the declarations.
         offset: u64,
     },
 }
 
-const HEADER_WORDS: usize = 15;
+const HEADER_WORDS: usize = 16;
 const SCALAR_BIT: u32 = 1 << 31;
 
 impl Kernel {
@@ -98,6 +98,7 @@ impl Kernel {
             word(out, size);
         }
         word(out, u32::from(d.contract));
+        word(out, d.name.len);
         // The verifier bounds every count below 2^28.
         for count in counts(d) {
             word(out, count as u32);
@@ -111,22 +112,18 @@ impl Kernel {
                 },
             );
         }
-        let named = |out: &mut Vec<u8>, name: Name| {
-            out.extend_from_slice(&name.start.to_le_bytes());
-            out.extend_from_slice(&name.len.to_le_bytes());
-        };
         for b in &d.buffers {
-            named(out, b.name);
+            word(out, b.name.len);
             out.extend_from_slice(&[b.elem.code(), b.access as u8, u8::from(b.may_alias), 0]);
             word(out, b.set);
             word(out, b.binding);
         }
         for s in &d.scalars {
-            named(out, s.name);
+            word(out, s.name.len);
             word(out, u32::from(s.ty.code()));
         }
         for s in &d.shared {
-            named(out, s.name);
+            word(out, s.name.len);
             let (dynamic, len) = match s.len {
                 SharedLen::Static(n) => (0, n),
                 SharedLen::Dynamic => (1, 0),
@@ -135,7 +132,7 @@ impl Kernel {
             word(out, len);
         }
         for p in &d.private {
-            named(out, p.name);
+            word(out, p.name.len);
             word(out, u32::from(p.elem.code()));
             word(out, p.len);
         }
@@ -172,7 +169,7 @@ fn counts(d: &Draft) -> [usize; 8] {
 }
 
 /// Bytes of one entry of each counted section, in the order of `counts`.
-const ENTRY: [u64; 8] = [1, 4, 20, 12, 16, 16, 16, 4];
+const ENTRY: [u64; 8] = [1, 4, 16, 8, 12, 12, 16, 4];
 
 struct Reader<'a> {
     bytes: &'a [u8],
@@ -199,19 +196,17 @@ impl Reader<'_> {
         })
     }
 
+    /// A name's length gives its place: names lie one behind the other.
     fn name(&mut self, end: &mut u32) -> Result<Name, DecodeError> {
+        let offset = self.at as u64;
         let name = Name {
-            start: self.word(),
+            start: *end,
             len: self.word(),
         };
-        if name.start != *end {
-            return Err(DecodeError::Names {
-                offset: self.at as u64,
-            });
-        }
-        *end = name.start.checked_add(name.len).ok_or(DecodeError::Names {
-            offset: self.at as u64,
-        })?;
+        *end = name
+            .start
+            .checked_add(name.len)
+            .ok_or(DecodeError::Names { offset })?;
         Ok(name)
     }
 
@@ -265,6 +260,8 @@ impl Draft {
             1 => true,
             other => return r.bad(4, other, "kernel flag"),
         };
+        let mut end = 0;
+        d.name = r.name(&mut end)?;
         let mut count = [0u32; 8];
         // The sections must fill the bytes exactly before anything is allocated by a count. Eight products of a 32-bit
         // number and at most 20 cannot pass 64 bits.
@@ -316,23 +313,8 @@ impl Draft {
                 offset: r.at as u64,
             });
         }
-        // The kernel's own name is what stands before the first declaration's.
-        let mut end = 0u32;
-        let mut first = true;
-        let mut named = |r: &mut Reader<'_>, d: &mut Draft| -> Result<Name, DecodeError> {
-            if core::mem::take(&mut first) {
-                let len = r
-                    .bytes
-                    .get(r.at..r.at + 4)
-                    .and_then(|b| b.try_into().ok())
-                    .map_or(0, u32::from_le_bytes);
-                d.name = Name { start: 0, len };
-                end = len;
-            }
-            r.name(&mut end)
-        };
         for _ in 0..buffers {
-            let name = named(&mut r, &mut d)?;
+            let name = r.name(&mut end)?;
             let [ty, access, alias, zero] = r.word().to_le_bytes();
             let elem = r.ty(u32::from(ty))?;
             let Some(access_mode) = Access::from_code(access) else {
@@ -353,13 +335,13 @@ impl Draft {
             });
         }
         for _ in 0..scalars {
-            let name = named(&mut r, &mut d)?;
+            let name = r.name(&mut end)?;
             let code = r.word();
             let ty = r.ty(code)?;
             d.scalars.push(ScalarDecl { name, ty });
         }
         for _ in 0..shared {
-            let name = named(&mut r, &mut d)?;
+            let name = r.name(&mut end)?;
             let [ty, zeroed, dynamic, zero] = r.word().to_le_bytes();
             let elem = r.ty(u32::from(ty))?;
             let zeroed = r.flag(zeroed, "flag")?;
@@ -381,18 +363,11 @@ impl Draft {
             });
         }
         for _ in 0..private {
-            let name = named(&mut r, &mut d)?;
+            let name = r.name(&mut end)?;
             let code = r.word();
             let elem = r.ty(code)?;
             let len = r.word();
             d.private.push(PrivateDecl { name, elem, len });
-        }
-        if first {
-            d.name = Name {
-                start: 0,
-                len: name_bytes,
-            };
-            end = name_bytes;
         }
         if end != name_bytes {
             return Err(DecodeError::Names {
@@ -429,6 +404,14 @@ impl Draft {
                 });
             }
         };
+        if !d
+            .all_names()
+            .all(|n| d.names.is_char_boundary(n.start as usize))
+        {
+            return Err(DecodeError::Names {
+                offset: r.at as u64,
+            });
+        }
         r.at = bytes.len();
         if let Some(&b) = zeros.iter().find(|&&b| b != 0) {
             return r.bad(zeros.len(), u32::from(b), "zero");

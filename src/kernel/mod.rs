@@ -19,6 +19,7 @@ pub use id::{Buffer, Private, Scalar, Shared, Value, Var};
 pub(crate) use id::{REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
+pub(crate) use signature::push_constant_slot;
 pub use signature::{DeviceFeature, Length, Parameter, ParameterKind, Signature};
 
 use crate::types::Type;
@@ -76,6 +77,66 @@ impl Draft {
         start.checked_add(len)?;
         self.names.push_str(text);
         Some(Name { start, len })
+    }
+
+    /// Every name in the canonical order: the kernel's, then those of buffers, scalars, shared and private arrays.
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = Name> {
+        let Draft {
+            name,
+            buffers,
+            scalars,
+            shared,
+            private,
+            ..
+        } = self;
+        core::iter::once(*name)
+            .chain(buffers.iter().map(|d| d.name))
+            .chain(scalars.iter().map(|d| d.name))
+            .chain(shared.iter().map(|d| d.name))
+            .chain(private.iter().map(|d| d.name))
+    }
+
+    /// Brings the pool into the canonical order, so that equal kernels are equal bytes whatever the order of their
+    /// declarations. `scratch` is memory for the new pool.
+    pub(crate) fn order_names(&mut self, scratch: &mut String) {
+        let mut end = 0;
+        let ordered = self.all_names().all(|n| {
+            let follows = n.start == end;
+            // Ends lie within the pool, which stays below 2^32 bytes.
+            end = n.start + n.len;
+            follows
+        });
+        if ordered && end as usize == self.names.len() {
+            return;
+        }
+        scratch.clear();
+        let Draft {
+            names,
+            name,
+            buffers,
+            scalars,
+            shared,
+            private,
+            ..
+        } = self;
+        let all = core::iter::once(name)
+            .chain(buffers.iter_mut().map(|d| &mut d.name))
+            .chain(scalars.iter_mut().map(|d| &mut d.name))
+            .chain(shared.iter_mut().map(|d| &mut d.name))
+            .chain(private.iter_mut().map(|d| &mut d.name));
+        for n in all {
+            let start = scratch.len() as u32;
+            scratch.push_str(
+                names
+                    .get(n.start as usize..(n.start + n.len) as usize)
+                    .unwrap_or(""),
+            );
+            *n = Name {
+                start,
+                len: scratch.len() as u32 - start,
+            };
+        }
+        core::mem::swap(names, scratch);
     }
 
     pub(crate) fn name_of(&self, name: Name) -> &str {

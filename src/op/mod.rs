@@ -87,6 +87,19 @@ pub enum Makes {
     Var,
 }
 
+impl Makes {
+    /// The type made where the operating type is `t`; for a variable its type.
+    #[inline]
+    pub const fn of(self, t: Type) -> Type {
+        match self {
+            Makes::Nothing => Type::NONE,
+            Makes::T | Makes::Var => t,
+            Makes::Bool => Type::BOOL,
+            Makes::U32 => Type::U32,
+        }
+    }
+}
+
 /// What an instruction does beside making its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
@@ -278,7 +291,49 @@ const ROW_OF: [u8; 256] = {
 
 static TABLE: [Row; COUNT] = ROWS;
 
+/// What the verifier's quick path needs of a row, in 16 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quick {
+    /// How many operands, when all of them are values of type T in line and there are no flags; else 0.
+    pub values: u8,
+    pub makes: Makes,
+    pub types: TypeSet,
+}
+
+/// By opcode number; what is no opcode has no values and no types.
+static QUICK: [Quick; 256] = {
+    let mut table = [Quick {
+        values: 0,
+        makes: Makes::Nothing,
+        types: TypeSet::NONE,
+    }; 256];
+    let mut i = 0;
+    while i < COUNT {
+        let row = &ROWS[i];
+        let mut same =
+            matches!(row.form, Form::Inline) && row.flags == 0 && !matches!(row.makes, Makes::Var);
+        let mut n = 0;
+        while n < row.operands.len() {
+            same = same && matches!(row.operands[n], Operand::T);
+            n += 1;
+        }
+        let values = if same { n as u8 } else { 0 };
+        table[row.op as usize] = Quick {
+            values,
+            makes: row.makes,
+            types: row.types,
+        };
+        i += 1;
+    }
+    table
+};
+
 impl Op {
+    #[inline]
+    pub(crate) fn quick(self) -> &'static Quick {
+        &QUICK[self as usize & 255]
+    }
+
     /// The opcode's row.
     #[inline]
     pub fn row(self) -> &'static Row {

@@ -2,47 +2,33 @@
 //!
 //! The builder steps through the same code while it builds, so a kernel is verified by the time it is complete.
 
-use super::MAX_DEPTH;
+use super::access::{ordering, undeclared};
+use super::blocks::{Block, BlockKind};
 use super::fault::{Fault, FaultKind};
-use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Ordering, SharedLen, Uses, Words};
+use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
-use crate::types::{Order, Type, TypeSet};
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum BlockKind {
-    Body,
-    If,
-    Else,
-    Loop,
-    Continuing,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    kind: BlockKind,
-    /// Its number in `open`.
-    id: u32,
-    /// Nothing may follow in it.
-    ended: bool,
-    /// For `Else`: the `if` part ended too. For loops: something breaks out of it.
-    mark: bool,
-}
+use crate::types::{Type, TypeSet};
 
 /// Marks in `made` an instruction that makes no value; block numbers stay below.
-const NO_VALUE: u32 = 1 << 31;
+pub(super) const NO_VALUE: u32 = 1 << 31;
 /// Marks in `made` a variable.
 const VARIABLE: u32 = 1 << 30;
 
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checker {
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
+    /// The innermost open loops' places in `blocks`.
+    pub(super) loops: Vec<u32>,
+    /// The number of the innermost open block, and whether nothing may follow in it.
+    pub(super) here: u32,
+    pub(super) ended: bool,
     /// For each instruction the number of the block it stands in, and the marks.
-    made: Vec<u32>,
+    pub(super) made: Vec<u32>,
     /// For each block, by number, whether it is open.
-    open: Vec<bool>,
+    pub(super) open: Vec<bool>,
     /// Open blocks in a continuing part, that part included.
-    continuing: u32,
+    pub(super) continuing: u32,
     side_end: u32,
     /// The types of the values made, one bit each by the low bits of their codes.
     seen: u32,
@@ -57,6 +43,9 @@ impl Checker {
     pub(crate) fn begin(&mut self) {
         let Checker {
             blocks,
+            loops,
+            here,
+            ended,
             made,
             open,
             continuing,
@@ -73,6 +62,9 @@ impl Checker {
             ended: false,
             mark: false,
         });
+        loops.clear();
+        *here = 0;
+        *ended = false;
         made.clear();
         open.clear();
         open.push(true);
@@ -103,60 +95,73 @@ impl Checker {
     /// next instruction can follow. Returns whether there was none.
     #[inline]
     pub(crate) fn step(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
-        let at = self.made.len();
-        match self.look(draft, inst, side, at) {
+        if self.quick(draft, inst) {
+            self.made.push(self.here);
+            self.seen |= 1 << (inst.ty.code() & 15);
+            return true;
+        }
+        self.thorough(draft, inst, side)
+    }
+
+    /// Whether the instruction is beyond doubt by the rule of the commonest shape: values of one type in line, the result
+    /// of that type or a bool. What this does not accept, `thorough` decides.
+    #[inline]
+    fn quick(&self, draft: &Draft, inst: &Inst) -> bool {
+        let quick = inst.op.quick();
+        let (Some(a), Some(b)) = (self.peek(draft, inst.a), self.peek(draft, inst.b)) else {
+            return false;
+        };
+        let same = match quick.values {
+            2 => a == b && inst.c == 0,
+            3 => a == b && self.peek(draft, inst.c) == Some(a),
+            _ => false,
+        };
+        same && quick.types.contains(a)
+            && inst.ty == quick.makes.of(a)
+            && inst.flags == 0
+            && !self.ended
+            && self.made.len() < Mem::MAX as usize
+    }
+
+    /// The type of a visible value, or `None` for whatever else the word is.
+    #[inline]
+    fn peek(&self, draft: &Draft, word: u32) -> Option<Type> {
+        let block = *self.made.get(word as usize)?;
+        let visible = block == self.here || self.open.get(block as usize) == Some(&true);
+        if visible {
+            draft.insts.get(word as usize).map(|i| i.ty)
+        } else {
+            None
+        }
+    }
+
+    #[inline(never)]
+    fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
+        match self.look(draft, inst, side) {
             Ok(mark) => {
-                // The block on top exists: `Body` is never popped before `end`.
-                let block = self.blocks.last().map_or(0, |b| b.id);
-                self.made.push(block | mark);
+                self.made.push(self.here | mark);
                 self.seen |= 1 << (inst.ty.code() & 15);
                 true
             }
             Err(kind) => {
-                self.fault(at, inst.op, kind);
+                self.fault(self.made.len(), inst.op, kind);
                 self.made.push(NO_VALUE);
                 false
             }
         }
     }
 
-    /// The checks of `step`; gives the marks for `made`.
-    #[inline]
-    fn look(
-        &mut self,
-        draft: &Draft,
-        inst: &Inst,
-        side: &[u32],
-        at: usize,
-    ) -> Result<u32, FaultKind> {
+    /// Every rule; gives the marks for `made`.
+    fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<u32, FaultKind> {
         let row = inst.op.row();
-        if at >= Mem::MAX as usize {
+        if self.made.len() >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
         match row.effect {
             Effect::Block => return self.block(draft, inst).map(|()| NO_VALUE),
-            _ if self.blocks.last().is_some_and(|b| b.ended) => return Err(FaultKind::Unreachable),
+            _ if self.ended => return Err(FaultKind::Unreachable),
             Effect::Terminator => return self.terminator(inst).map(|()| NO_VALUE),
             _ => {}
-        }
-        // The common shape first: values of one type in line, the result of that type or a bool.
-        if row.form == Form::Inline && row.flags == 0 {
-            match row.operands {
-                [Operand::T, Operand::T] if inst.c == 0 && inst.flags == 0 => {
-                    let (a, b) = (self.value(draft, inst.a)?, self.value(draft, inst.b)?);
-                    if a == b && row.types.contains(a) && inst.ty == made(row.makes, a) {
-                        return Ok(0);
-                    }
-                }
-                [Operand::T, Operand::T, Operand::T] if inst.flags == 0 => {
-                    let (a, b) = (self.value(draft, inst.a)?, self.value(draft, inst.b)?);
-                    let c = self.value(draft, inst.c)?;
-                    if a == b && b == c && row.types.contains(a) && inst.ty == made(row.makes, a) {
-                        return Ok(0);
-                    }
-                }
-                _ => {}
-            }
         }
         self.general(draft, inst, side, row)
     }
@@ -276,7 +281,7 @@ impl Checker {
                 }
             }
         }
-        let expected = made(row.makes, t.unwrap_or(Type::NONE));
+        let expected = row.makes.of(t.unwrap_or(Type::NONE));
         if row.makes != Makes::Var && inst.ty != expected {
             return Err(FaultKind::Makes {
                 found: inst.ty,
@@ -289,7 +294,7 @@ impl Checker {
         self.note(inst, row)?;
         Ok(match row.makes {
             Makes::Nothing => NO_VALUE,
-            Makes::Var => NO_VALUE | VARIABLE | self.blocks.last().map_or(0, |b| b.id),
+            Makes::Var => NO_VALUE | VARIABLE,
             Makes::T | Makes::Bool | Makes::U32 => 0,
         })
     }
@@ -354,7 +359,7 @@ impl Checker {
         }
     }
 
-    fn typed(&self, draft: &Draft, word: u32, expected: Type) -> Result<(), FaultKind> {
+    pub(super) fn typed(&self, draft: &Draft, word: u32, expected: Type) -> Result<(), FaultKind> {
         let found = self.value(draft, word)?;
         if found == expected {
             Ok(())
@@ -382,110 +387,6 @@ impl Checker {
         }
     }
 
-    /// An index known now must lie within an array whose length is known now.
-    fn offset(
-        &self,
-        draft: &Draft,
-        mem: Option<Mem>,
-        index: Option<u32>,
-        offset: u32,
-    ) -> Result<(), FaultKind> {
-        let (Some(mem), Some(index)) = (mem, index) else {
-            return Ok(());
-        };
-        let len = match mem {
-            Mem::Buffer(_) => return Ok(()),
-            Mem::Shared(n) => match draft.shared.get(n as usize).map(|d| d.len) {
-                Some(SharedLen::Static(len)) => len,
-                Some(SharedLen::Dynamic) | None => return Ok(()),
-            },
-            Mem::Private(n) => draft.private.get(n as usize).map_or(0, |d| d.len),
-        };
-        let known = draft
-            .insts
-            .get(index as usize)
-            .filter(|i| i.op == Op::Const)
-            .map_or(0, Inst::const_bits);
-        let index = known.saturating_add(u64::from(offset));
-        if index >= u64::from(len) {
-            Err(FaultKind::OutOfBounds { mem, index, len })
-        } else {
-            Ok(())
-        }
-    }
-
-    fn memory(
-        &mut self,
-        draft: &Draft,
-        inst: &Inst,
-        row: &Row,
-        mem: Mem,
-        t: Option<Type>,
-    ) -> Result<(), FaultKind> {
-        let op = inst.op;
-        if op == Op::ArrayLength {
-            if let Mem::Buffer(n) = mem
-                && let Some(used) = self.facts.buffers.get_mut(n as usize)
-            {
-                used.length = true;
-                self.facts.uses = self.facts.uses.with(Uses::LENGTHS);
-            }
-            return Ok(());
-        }
-        let elem = draft.elem(mem).unwrap_or(Type::NONE);
-        if let Some(found) = t
-            && found != elem
-        {
-            return Err(FaultKind::Elem { mem, elem, found });
-        }
-        let reads = matches!(row.effect, Effect::Reads | Effect::ReadsWrites);
-        let writes = matches!(row.effect, Effect::Writes | Effect::ReadsWrites);
-        let atomic = row.operands.contains(&Operand::Ordering);
-        match mem {
-            Mem::Buffer(n) => {
-                let access = draft.buffers.get(n as usize).map(|d| d.access);
-                if let Some(access) = access
-                    && (reads && !access.reads() || writes && !access.writes())
-                {
-                    return Err(FaultKind::Access { mem, access });
-                }
-                if let Some(used) = self.facts.buffers.get_mut(n as usize) {
-                    used.read |= reads;
-                    used.written |= writes;
-                    used.atomic |= atomic;
-                    used.coherent |= inst.flags & Inst::COHERENT != 0;
-                    used.volatile |= inst.flags & Inst::VOLATILE != 0;
-                }
-                if writes {
-                    self.facts.uses = self.facts.uses.with(Uses::WRITES_BUFFERS);
-                }
-            }
-            Mem::Shared(_) | Mem::Private(_) => {
-                if inst.flags & (Inst::VOLATILE | Inst::COHERENT) != 0 {
-                    return Err(FaultKind::AccessFlags(mem));
-                }
-                if atomic && matches!(mem, Mem::Private(_)) {
-                    return Err(FaultKind::PrivateAtomic(mem));
-                }
-                if writes && matches!(mem, Mem::Shared(_)) {
-                    self.facts.uses = self.facts.uses.with(Uses::WRITES_SHARED);
-                }
-            }
-        }
-        if atomic {
-            let shared = matches!(mem, Mem::Shared(_));
-            let used = match (elem, shared, op) {
-                (Type::I64 | Type::U64, false, _) => Uses::ATOMIC_64,
-                (Type::I64 | Type::U64, true, _) => Uses::ATOMIC_64_SHARED,
-                (Type::F32, false, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD,
-                (Type::F32, true, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD_SHARED,
-                _ => Uses::ATOMIC_32,
-            };
-            self.facts.uses = self.facts.uses.with(used);
-        }
-        Ok(())
-    }
-
     /// Notes what else the body uses.
     fn note(&mut self, inst: &Inst, row: &Row) -> Result<(), FaultKind> {
         let used = match inst.op {
@@ -504,150 +405,6 @@ impl Checker {
             self.collective = true;
         }
         Ok(())
-    }
-
-    fn terminator(&mut self, inst: &Inst) -> Result<(), FaultKind> {
-        let op = inst.op;
-        bare(inst)?;
-        if self.continuing > 0 {
-            return Err(FaultKind::InContinuing(op));
-        }
-        match op {
-            Op::Break | Op::Continue => {
-                let innermost = self
-                    .blocks
-                    .iter_mut()
-                    .rev()
-                    .find(|b| b.kind == BlockKind::Loop);
-                let Some(innermost) = innermost else {
-                    return Err(FaultKind::OutsideLoop(op));
-                };
-                innermost.mark |= op == Op::Break;
-            }
-            _ => {}
-        }
-        if let Some(block) = self.blocks.last_mut() {
-            block.ended = true;
-        }
-        Ok(())
-    }
-
-    fn block(&mut self, draft: &Draft, inst: &Inst) -> Result<(), FaultKind> {
-        let op = inst.op;
-        let Some(&top) = self.blocks.last() else {
-            return Err(FaultKind::Mismatched(op));
-        };
-        match op {
-            Op::If | Op::Loop => {
-                let sound = self.opening(draft, inst, top);
-                // Opened all the same, so that its `end` is no second fault.
-                self.push(
-                    if op == Op::If {
-                        BlockKind::If
-                    } else {
-                        BlockKind::Loop
-                    },
-                    false,
-                );
-                sound?;
-            }
-            Op::Else => {
-                bare(inst)?;
-                if top.kind != BlockKind::If {
-                    return Err(FaultKind::Mismatched(op));
-                }
-                self.pop();
-                self.push(BlockKind::Else, top.ended);
-            }
-            Op::Continuing => {
-                bare(inst)?;
-                if top.kind != BlockKind::Loop {
-                    return Err(FaultKind::Mismatched(op));
-                }
-                self.pop();
-                self.push(BlockKind::Continuing, top.mark);
-            }
-            _ => {
-                bare(inst)?;
-                let never_passed = match top.kind {
-                    BlockKind::If => false,
-                    BlockKind::Else => top.ended && top.mark,
-                    BlockKind::Continuing => !top.mark,
-                    BlockKind::Body | BlockKind::Loop => return Err(FaultKind::Mismatched(op)),
-                };
-                self.pop();
-                if let Some(outer) = self.blocks.last_mut() {
-                    outer.ended |= never_passed;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn opening(&self, draft: &Draft, inst: &Inst, top: Block) -> Result<(), FaultKind> {
-        if top.ended {
-            return Err(FaultKind::Unreachable);
-        }
-        if self.blocks.len() > MAX_DEPTH {
-            return Err(FaultKind::TooDeep);
-        }
-        if inst.op == Op::If {
-            if (Inst { a: 0, ..*inst }) != Inst::new(Op::If, Type::NONE) {
-                return Err(FaultKind::Canonical(Op::If));
-            }
-            return self.typed(draft, inst.a, Type::BOOL);
-        }
-        if self.continuing > 0 {
-            return Err(FaultKind::InContinuing(inst.op));
-        }
-        bare(inst)
-    }
-
-    /// Opens the block of an instruction that was refused for another reason already told.
-    pub(crate) fn open_refused(&mut self, op: Op) {
-        self.push(
-            if op == Op::If {
-                BlockKind::If
-            } else {
-                BlockKind::Loop
-            },
-            false,
-        );
-        self.made.push(NO_VALUE);
-    }
-
-    fn push(&mut self, kind: BlockKind, mark: bool) {
-        // One block an instruction at most, so this stays far below the marks of `made`.
-        let id = self.open.len() as u32;
-        self.open.push(true);
-        self.blocks.push(Block {
-            kind,
-            id,
-            ended: false,
-            mark,
-        });
-        self.continuing += u32::from(kind == BlockKind::Continuing || self.continuing > 0);
-    }
-
-    fn pop(&mut self) {
-        if let Some(block) = self.blocks.pop()
-            && let Some(open) = self.open.get_mut(block.id as usize)
-        {
-            *open = false;
-            self.continuing = self.continuing.saturating_sub(1);
-        }
-    }
-
-    /// The number of open blocks beside the body.
-    pub(crate) fn depth(&self) -> usize {
-        self.blocks.len() - 1
-    }
-
-    /// Whether the innermost open block is a loop's body.
-    pub(crate) fn in_loop_body(&self) -> bool {
-        self.blocks
-            .last()
-            .is_some_and(|b| b.kind == BlockKind::Loop)
     }
 
     /// The checks at the end of the body.
@@ -679,47 +436,5 @@ impl Checker {
                 kind: FaultKind::SideLeft(left),
             });
         }
-    }
-}
-
-#[inline]
-fn made(makes: Makes, t: Type) -> Type {
-    match makes {
-        Makes::Nothing => Type::NONE,
-        Makes::T | Makes::Var => t,
-        Makes::Bool => Type::BOOL,
-        Makes::U32 => Type::U32,
-    }
-}
-
-fn bare(inst: &Inst) -> Result<(), FaultKind> {
-    if *inst == Inst::new(inst.op, Type::NONE) {
-        Ok(())
-    } else {
-        Err(FaultKind::Canonical(inst.op))
-    }
-}
-
-#[cold]
-fn undeclared(word: u32) -> FaultKind {
-    FaultKind::Undeclared(match Mem::from_word(word) {
-        Some(mem) => mem.to_string(),
-        None => format!("memory object {word:#x}"),
-    })
-}
-
-fn ordering(op: Op, word: u32) -> Result<(), FaultKind> {
-    let Some(Ordering { order, .. }) = Ordering::from_word(word) else {
-        return Err(FaultKind::Ordering(word, op));
-    };
-    let fits = match op {
-        Op::AtomicLoad => matches!(order, Order::Relaxed | Order::Acquire),
-        Op::AtomicStore => matches!(order, Order::Relaxed | Order::Release),
-        _ => true,
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(FaultKind::Ordering(word, op))
     }
 }

@@ -214,6 +214,14 @@ pub enum FaultKind {
     /// More nested blocks than [`crate::verify::MAX_DEPTH`].
     #[error("blocks are nested deeper than {}", crate::verify::MAX_DEPTH)]
     TooDeep,
+    /// [`crate::builder::KernelBuilder::apply`] with an opcode that it does not take, or another number of operands.
+    #[error("`{op}` cannot be applied to {operands} values")]
+    Apply {
+        /// The opcode.
+        op: Op,
+        /// How many operands were given.
+        operands: usize,
+    },
     /// Used after `finish`.
     #[error("the builder is finished; `reset` begins another kernel")]
     Finished,

@@ -3,9 +3,13 @@
 //! A kernel that passed never makes an emitter panic, and what is emitted of it always assembles and validates.
 #![forbid(unsafe_code)]
 
+mod access;
+mod blocks;
 mod check;
 mod declare;
 mod fault;
+#[cfg(test)]
+mod tests;
 mod uniformity;
 
 pub(crate) use check::Checker;
@@ -24,6 +28,7 @@ pub(crate) struct Verifier {
     pub check: Checker,
     bindings: Vec<(u32, u32)>,
     uniformity: uniformity::Analysis,
+    names: String,
 }
 
 impl Verifier {
@@ -33,7 +38,9 @@ impl Verifier {
     }
 
     /// The checks that need the whole kernel. Gives what was found out about the body, or the faults.
-    pub(crate) fn end(&mut self, draft: &Draft) -> Result<Facts, VerifyError> {
+    pub(crate) fn end(&mut self, draft: &mut Draft) -> Result<Facts, VerifyError> {
+        draft.order_names(&mut self.names);
+        let draft = &*draft;
         self.check.end(&draft.side);
         declare::check(draft, &mut self.bindings, &mut self.check.faults);
         // Uniformity is defined for a body that is otherwise sound.
@@ -51,7 +58,7 @@ impl Verifier {
 }
 
 /// Verifies a whole draft.
-pub(crate) fn verify(draft: Draft) -> Result<Kernel, VerifyError> {
+pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
     let mut v = Verifier::default();
     v.begin();
     for _ in &draft.buffers {
@@ -60,7 +67,7 @@ pub(crate) fn verify(draft: Draft) -> Result<Kernel, VerifyError> {
     for inst in &draft.insts {
         v.check.step(&draft, inst, &draft.side);
     }
-    let facts = v.end(&draft)?;
+    let facts = v.end(&mut draft)?;
     Ok(Kernel::from_verified(draft, facts))
 }
 

@@ -1,0 +1,199 @@
+//! Bits and logic (PTX ISA sections 9.7.1 and 9.7.8).
+
+use super::body::Body;
+use super::mnemonic::{Kind, Mnemonic, by_bits, piece};
+use super::writer::{Piece, Token};
+use crate::kernel::Inst;
+
+static AND: Mnemonic = by_bits!("and");
+static OR: Mnemonic = by_bits!("or");
+static XOR: Mnemonic = by_bits!("xor");
+static NOT: Mnemonic = by_bits!("not");
+static SHL: Mnemonic = by_bits!("shl");
+static SHR: Mnemonic = super::mnemonic::by_type!("shr");
+static CLZ: Mnemonic = by_bits!("clz");
+static POPC: Mnemonic = by_bits!("popc");
+static BREV: Mnemonic = by_bits!("brev");
+static BFE: Mnemonic = super::mnemonic::by_type!("bfe");
+static BFI: Mnemonic = by_bits!("bfi");
+
+impl Body<'_, '_> {
+    pub fn and(&mut self, inst: &Inst) -> Token {
+        self.simple2(&AND, inst)
+    }
+
+    pub fn or(&mut self, inst: &Inst) -> Token {
+        self.simple2(&OR, inst)
+    }
+
+    pub fn xor(&mut self, inst: &Inst) -> Token {
+        self.simple2(&XOR, inst)
+    }
+
+    pub fn not(&mut self, inst: &Inst) -> Token {
+        self.simple1(&NOT, inst)
+    }
+
+    /// An amount modulo the width: reduced now if it is known.
+    fn amount(&mut self, kind: Kind, word: u32) -> Token {
+        let mask = kind.width() - 1;
+        match self.known(word) {
+            Some(bits) => Token::integer(bits & u64::from(mask), false),
+            None => {
+                let amount = self.value(word);
+                let mask = Self::imm(mask);
+                self.binary(piece!("\tand.b32 "), Kind::U32, amount, mask)
+            }
+        }
+    }
+
+    pub fn shl(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let a = self.value(inst.a);
+        if !kind.is_wide() && self.known(inst.b).is_none() {
+            // The funnel shift takes its amount modulo 32.
+            let (zero, amount) = (Self::imm(0), self.value(inst.b));
+            return self.ternary(piece!("\tshf.l.wrap.b32 "), kind, zero, a, amount);
+        }
+        let amount = self.amount(kind, inst.b);
+        self.binary(SHL.of(kind), kind, a, amount)
+    }
+
+    pub fn shr(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let a = self.value(inst.a);
+        if kind == Kind::U32 && self.known(inst.b).is_none() {
+            let (zero, amount) = (Self::imm(0), self.value(inst.b));
+            return self.ternary(piece!("\tshf.r.wrap.b32 "), kind, a, zero, amount);
+        }
+        let amount = self.amount(kind, inst.b);
+        self.binary(SHR.of(kind), kind, a, amount)
+    }
+
+    pub fn rotate(&mut self, inst: &Inst, left: bool) -> Token {
+        let a = self.value(inst.a);
+        self.double_shift(inst, a, a, inst.b, left)
+    }
+
+    pub fn funnel(&mut self, inst: &Inst, left: bool) -> Token {
+        let (high, low) = (self.value(inst.a), self.value(inst.b));
+        self.double_shift(inst, high, low, inst.c, left)
+    }
+
+    /// The high half of `high:low << amount`, or the low half of `high:low >> amount`.
+    fn double_shift(
+        &mut self,
+        inst: &Inst,
+        high: Token,
+        low: Token,
+        amount: u32,
+        left: bool,
+    ) -> Token {
+        let kind = self.kind(inst.ty);
+        if !kind.is_wide() {
+            let amount = match self.known(amount) {
+                Some(bits) => Token::integer(bits & 31, false),
+                None => self.value(amount),
+            };
+            let shf = if left {
+                piece!("\tshf.l.wrap.b32 ")
+            } else {
+                piece!("\tshf.r.wrap.b32 ")
+            };
+            return self.ternary(shf, kind, low, high, amount);
+        }
+        // A shift of 64 bits by 64 gives 0, so an amount of 0 needs no care.
+        let (by, rest) = match self.known(amount) {
+            Some(bits) => (
+                Token::integer(bits & 63, false),
+                Token::integer(64 - (bits & 63), false),
+            ),
+            None => {
+                let by = self.amount(kind, amount);
+                let rest = self.binary(piece!("\tsub.s32 "), Kind::U32, Self::imm(64), by);
+                (by, rest)
+            }
+        };
+        let (up, down) = if left { (by, rest) } else { (rest, by) };
+        let upper = self.binary(piece!("\tshl.b64 "), kind, high, up);
+        let lower = self.binary(piece!("\tshr.u64 "), kind, low, down);
+        self.binary(OR.of(kind), kind, upper, lower)
+    }
+
+    fn counting(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
+        let kind = self.kind_of(inst.a);
+        let a = self.value(inst.a);
+        self.unary(mnemonic.of(kind), Kind::U32, a)
+    }
+
+    pub fn clz(&mut self, inst: &Inst) -> Token {
+        self.counting(&CLZ, inst)
+    }
+
+    pub fn ctz(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind_of(inst.a);
+        let a = self.value(inst.a);
+        let reversed = self.unary(BREV.of(kind), kind, a);
+        self.unary(CLZ.of(kind), Kind::U32, reversed)
+    }
+
+    pub fn popcount(&mut self, inst: &Inst) -> Token {
+        self.counting(&POPC, inst)
+    }
+
+    pub fn reverse_bits(&mut self, inst: &Inst) -> Token {
+        self.simple1(&BREV, inst)
+    }
+
+    /// An offset or count for `bfe` and `bfi`, which read its low eight bits only.
+    fn bounded(&mut self, word: u32) -> Token {
+        match self.known(word) {
+            Some(bits) => Token::integer(bits.min(255), false),
+            None => {
+                let value = self.value(word);
+                self.binary(piece!("\tmin.u32 "), Kind::U32, value, Self::imm(255))
+            }
+        }
+    }
+
+    pub fn bitfield_extract(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let a = self.value(inst.a);
+        let width = u64::from(kind.width());
+        let offset = self.bounded(inst.b);
+        let mut count = self.bounded(inst.c);
+        if kind.is_signed() {
+            // With an offset beyond the width `bfe` extends the sign of `a`; an empty field is 0.
+            match self.known(inst.b) {
+                Some(bits) if bits >= width => return Self::imm(0),
+                Some(_) => {}
+                None => {
+                    let width = Self::imm(kind.width());
+                    let inside = self.binary(piece!("\tsetp.lt.u32 "), Kind::Bool, offset, width);
+                    count = self.selp(Kind::U32, count, Self::imm(0), inside);
+                }
+            }
+        }
+        self.ternary(BFE.of(kind), kind, a, offset, count)
+    }
+
+    pub fn bitfield_insert(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let words = self.kernel.words(inst);
+        let &[base, insert, offset, count] = &*words else {
+            return Token::NONE;
+        };
+        let (base, insert) = (self.value(base), self.value(insert));
+        let (offset, count) = (self.bounded(offset), self.bounded(count));
+        let to = self.register(kind);
+        let bfi: &Piece = BFI.of(kind);
+        self.w.piece(bfi);
+        self.w.token(to);
+        self.w.operand(insert);
+        self.w.operand(base);
+        self.w.operand(offset);
+        self.w.operand(count);
+        self.w.end();
+        to
+    }
+}

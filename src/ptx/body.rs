@@ -1,0 +1,371 @@
+//! The walk through a kernel's instructions.
+
+use super::Options;
+use super::control::Frame;
+use super::error::Error;
+use super::memory::Object;
+use super::mnemonic::{Kind, MOV, Mnemonic};
+use super::writer::{Piece, Registers, Token, Writer};
+use crate::kernel::{Inst, Kernel};
+use crate::op::Op;
+use crate::types::Type;
+
+/// What is kept from kernel to kernel, so that a warm emitter allocates nothing.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// The operand that stands for each value: a register, or an immediate.
+    pub values: Vec<Token>,
+    /// The parameter's number of each scalar.
+    pub scalars: Vec<u32>,
+    pub buffers: Vec<Object>,
+    pub shared: Vec<Object>,
+    pub private: Vec<Object>,
+    pub frames: Vec<Frame>,
+    /// For each block, by number, whether it is open.
+    pub open: Vec<bool>,
+}
+
+impl Scratch {
+    pub fn clear(&mut self) {
+        let Scratch {
+            values,
+            scalars,
+            buffers,
+            shared,
+            private,
+            frames,
+            open,
+        } = self;
+        values.clear();
+        scalars.clear();
+        buffers.clear();
+        shared.clear();
+        private.clear();
+        frames.clear();
+        open.clear();
+        open.push(true);
+    }
+}
+
+/// One entry being written.
+pub(super) struct Body<'a, 'o> {
+    pub kernel: &'a Kernel,
+    pub options: &'a Options,
+    pub insts: &'a [Inst],
+    pub side: &'a [u32],
+    pub contract: bool,
+    pub w: Writer<'o>,
+    pub s: &'a mut Scratch,
+    pub predicates: Registers,
+    pub b32: Registers,
+    pub b64: Registers,
+    pub f32: Registers,
+    pub f64: Registers,
+    /// Labels given out.
+    pub labels: u32,
+    /// The number of the innermost open block.
+    pub block: u32,
+    /// The place in `frames` of the innermost open loop.
+    pub innermost_loop: usize,
+    /// The first thing that cannot be written; the text is thrown away then.
+    pub error: Option<Error>,
+}
+
+impl<'a, 'o> Body<'a, 'o> {
+    pub fn new(
+        kernel: &'a Kernel,
+        options: &'a Options,
+        s: &'a mut Scratch,
+        w: Writer<'o>,
+    ) -> Body<'a, 'o> {
+        s.clear();
+        Body {
+            kernel,
+            options,
+            insts: kernel.insts(),
+            side: kernel.side(),
+            contract: kernel.contract(),
+            w,
+            s,
+            predicates: Registers::new("%p"),
+            b32: Registers::new("%r"),
+            b64: Registers::new("%rd"),
+            f32: Registers::new("%f"),
+            f64: Registers::new("%fd"),
+            labels: 0,
+            block: 0,
+            innermost_loop: usize::MAX,
+            error: None,
+        }
+    }
+
+    /// Writes every instruction.
+    pub fn run(&mut self) {
+        self.s.values.reserve(self.insts.len());
+        for inst in self.insts {
+            let value = self.step(inst);
+            self.s.values.push(value);
+        }
+    }
+
+    /// Writes one instruction and gives the operand that stands for its value.
+    #[inline]
+    fn step(&mut self, inst: &Inst) -> Token {
+        match inst.op {
+            Op::Const => self.constant(inst),
+            Op::Param => self.param(inst),
+            Op::GlobalId => self.global_id(inst),
+            Op::LocalId => self.local_id(inst),
+            Op::WorkgroupId => self.workgroup_id(inst),
+            Op::WorkgroupSize => self.workgroup_size(inst),
+            Op::NumWorkgroups => self.num_workgroups(inst),
+            Op::GlobalSize => self.global_size(inst),
+            Op::LocalIndex => self.local_index(),
+            Op::SubgroupSize => Token::integer(32, false),
+            Op::Lane => self.lane(),
+            Op::SubgroupId => self.subgroup_id(),
+            Op::AssumeUniform => self.value(inst.a),
+
+            Op::Add => self.add(inst),
+            Op::Sub => self.sub(inst),
+            Op::Mul => self.mul(inst),
+            Op::MulHi => self.mul_hi(inst),
+            Op::Div => self.div(inst),
+            Op::Rem => self.rem(inst),
+            Op::Neg => self.neg(inst),
+            Op::Abs => self.abs(inst),
+            Op::Min => self.min(inst),
+            Op::Max => self.max(inst),
+            Op::MinNan => self.min_nan(inst),
+            Op::MaxNan => self.max_nan(inst),
+            Op::Clamp => self.clamp(inst),
+            Op::MulAdd => self.mul_add(inst),
+            Op::Fma => self.fma(inst),
+
+            Op::And => self.and(inst),
+            Op::Or => self.or(inst),
+            Op::Xor => self.xor(inst),
+            Op::Not => self.not(inst),
+            Op::Shl => self.shl(inst),
+            Op::Shr => self.shr(inst),
+            Op::RotateLeft => self.rotate(inst, true),
+            Op::RotateRight => self.rotate(inst, false),
+            Op::Clz => self.clz(inst),
+            Op::Ctz => self.ctz(inst),
+            Op::Popcount => self.popcount(inst),
+            Op::ReverseBits => self.reverse_bits(inst),
+            Op::BitfieldExtract => self.bitfield_extract(inst),
+            Op::BitfieldInsert => self.bitfield_insert(inst),
+            Op::FunnelShl => self.funnel(inst, true),
+            Op::FunnelShr => self.funnel(inst, false),
+
+            Op::Eq => self.eq(inst),
+            Op::Ne => self.ne(inst),
+            Op::Lt => self.lt(inst),
+            Op::Le => self.le(inst),
+            Op::Gt => self.gt(inst),
+            Op::Ge => self.ge(inst),
+            Op::Select => self.select(inst),
+
+            Op::Convert => self.convert(inst),
+            Op::Bitcast => self.bitcast(inst),
+
+            Op::Sqrt => self.sqrt(inst),
+            Op::Rsqrt => self.rsqrt(inst),
+            Op::Rcp => self.rcp(inst),
+            Op::Floor => self.floor(inst),
+            Op::Ceil => self.ceil(inst),
+            Op::Trunc => self.trunc(inst),
+            Op::RoundEven => self.round_even(inst),
+
+            Op::Load => self.load(inst),
+            Op::Store => self.store(inst),
+            Op::ArrayLength => self.array_length(inst),
+            Op::Var => self.var(inst),
+            Op::VarGet => self.var_get(inst),
+            Op::VarSet => self.var_set(inst),
+
+            Op::AtomicLoad => self.atomic_load(inst),
+            Op::AtomicStore => self.atomic_store(inst),
+            Op::AtomicAdd => self.atomic_add(inst),
+            Op::AtomicSub => self.atomic_sub(inst),
+            Op::AtomicMin => self.atomic_min(inst),
+            Op::AtomicMax => self.atomic_max(inst),
+            Op::AtomicAnd => self.atomic_and(inst),
+            Op::AtomicOr => self.atomic_or(inst),
+            Op::AtomicXor => self.atomic_xor(inst),
+            Op::AtomicExchange => self.atomic_exchange(inst),
+            Op::AtomicCompareExchange => self.atomic_compare_exchange(inst),
+
+            Op::WorkgroupBarrier => self.workgroup_barrier(),
+            Op::MemoryFence => self.memory_fence(inst),
+
+            Op::If => self.begin_if(inst),
+            Op::Else => self.begin_else(),
+            Op::End => self.end(),
+            Op::Loop => self.begin_loop(),
+            Op::Continuing => self.begin_continuing(),
+            Op::Break => self.break_(),
+            Op::Continue => self.continue_(),
+            Op::Return => self.return_(),
+        }
+    }
+
+    /// The operand that stands for a value.
+    #[inline(always)]
+    pub fn value(&self, word: u32) -> Token {
+        // A verified operand names an earlier instruction.
+        self.s
+            .values
+            .get(word as usize)
+            .copied()
+            .unwrap_or(Token::NONE)
+    }
+
+    pub fn inst(&self, word: u32) -> Option<&'a Inst> {
+        self.insts.get(word as usize)
+    }
+
+    pub fn type_of(&self, word: u32) -> Type {
+        self.inst(word).map_or(Type::NONE, |i| i.ty)
+    }
+
+    /// The bits of a value that is a constant.
+    pub fn known(&self, word: u32) -> Option<u64> {
+        self.inst(word)
+            .filter(|i| i.op == Op::Const)
+            .map(Inst::const_bits)
+    }
+
+    /// The kind of a type. One that has none is remembered as the error, and anything is written in its place.
+    #[inline(always)]
+    pub fn kind(&mut self, ty: Type) -> Kind {
+        match Kind::of(ty) {
+            Some(kind) => kind,
+            None => self.unsupported(ty),
+        }
+    }
+
+    pub fn kind_of(&mut self, word: u32) -> Kind {
+        let ty = self.type_of(word);
+        self.kind(ty)
+    }
+
+    #[cold]
+    fn unsupported(&mut self, ty: Type) -> Kind {
+        let at = self.s.values.len();
+        if self.error.is_none()
+            && let Some(inst) = self.insts.get(at)
+        {
+            self.error = Some(Error::Unsupported {
+                kernel: self.kernel.name().into(),
+                // There are fewer than 2^28 instructions.
+                at: u32::try_from(at).unwrap_or(u32::MAX),
+                op: inst.op,
+                ty,
+                target: self.options.target,
+            });
+        }
+        Kind::U32
+    }
+
+    /// A new register for a value of a kind.
+    #[inline(always)]
+    pub fn register(&mut self, kind: Kind) -> Token {
+        match kind {
+            Kind::Bool => self.predicates.take(),
+            Kind::I32 | Kind::U32 => self.b32.take(),
+            Kind::F32 => self.f32.take(),
+            Kind::I64 | Kind::U64 => self.b64.take(),
+            Kind::F64 => self.f64.take(),
+        }
+    }
+
+    /// `mnemonic to, a;`
+    #[inline(always)]
+    pub fn line1(&mut self, mnemonic: &Piece, to: Token, a: Token) {
+        self.w.piece(mnemonic);
+        self.w.token(to);
+        self.w.operand(a);
+        self.w.end();
+    }
+
+    /// `mnemonic to, a, b;`
+    #[inline(always)]
+    pub fn line2(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token) {
+        self.w.piece(mnemonic);
+        self.w.token(to);
+        self.w.operand(a);
+        self.w.operand(b);
+        self.w.end();
+    }
+
+    /// `mnemonic to, a, b, c;`
+    #[inline(always)]
+    pub fn line3(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token, c: Token) {
+        self.w.piece(mnemonic);
+        self.w.token(to);
+        self.w.operand(a);
+        self.w.operand(b);
+        self.w.operand(c);
+        self.w.end();
+    }
+
+    /// One operand to a new register.
+    pub fn unary(&mut self, mnemonic: &Piece, kind: Kind, a: Token) -> Token {
+        let to = self.register(kind);
+        self.line1(mnemonic, to, a);
+        to
+    }
+
+    /// Two operands to a new register.
+    pub fn binary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token) -> Token {
+        let to = self.register(kind);
+        self.line2(mnemonic, to, a, b);
+        to
+    }
+
+    /// Three operands to a new register.
+    pub fn ternary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token, c: Token) -> Token {
+        let to = self.register(kind);
+        self.line3(mnemonic, to, a, b, c);
+        to
+    }
+
+    /// `T → T` by one instruction.
+    pub fn simple1(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let a = self.value(inst.a);
+        self.unary(mnemonic.of(kind), kind, a)
+    }
+
+    /// `T, T → T` by one instruction.
+    #[inline]
+    pub fn simple2(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let (a, b) = (self.value(inst.a), self.value(inst.b));
+        self.binary(mnemonic.of(kind), kind, a, b)
+    }
+
+    /// `T, T, T → T` by one instruction.
+    #[inline]
+    pub fn simple3(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let (a, b, c) = (self.value(inst.a), self.value(inst.b), self.value(inst.c));
+        self.ternary(mnemonic.of(kind), kind, a, b, c)
+    }
+
+    /// A register that holds the operand, which may be an immediate.
+    pub fn in_register(&mut self, kind: Kind, a: Token) -> Token {
+        if a.is_immediate() {
+            self.unary(MOV.of(kind), kind, a)
+        } else {
+            a
+        }
+    }
+
+    /// Unsigned 32-bit immediate.
+    pub fn imm(number: u32) -> Token {
+        Token::integer(u64::from(number), false)
+    }
+}

@@ -1,0 +1,465 @@
+//! The module's head, and each entry's: parameters, declarations, prologue (PTX ISA sections 5.1, 11.1 and 11.4).
+
+use super::body::{Body, Scratch};
+use super::error::{Error, VersionNeed};
+use super::memory::Object;
+use super::mnemonic::{Kind, piece};
+use super::names;
+use super::target::Version;
+use super::writer::{Token, Writer};
+use super::{Options, PARAM_BYTES_MAX, PRIVATE_BYTES_MAX, STATIC_SHARED_MAX, dynamic_shared_base};
+use crate::kernel::{Kernel, Module, ParamRef, SharedLen};
+use crate::limits::{Limit, LimitExceeded, Limits, exceeds};
+use crate::types::{Access, Type};
+
+/// Writes PTX text; keeps its memory, so that a warm one allocates nothing.
+#[derive(Debug, Default)]
+pub struct Emitter {
+    scratch: Scratch,
+}
+
+impl Emitter {
+    /// An emitter that has nothing yet.
+    pub fn new() -> Emitter {
+        Emitter::default()
+    }
+
+    /// Appends the text of a module of one kernel to `out`, which the caller clears or does not.
+    ///
+    /// # Errors
+    /// When the kernel passes a limit, or needs more than the target or the allowed version has; `out` is then as it was.
+    pub fn emit(
+        &mut self,
+        kernel: &Kernel,
+        options: &Options,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.emit_all(core::slice::from_ref(kernel), options, out)
+    }
+
+    /// Appends the text of a module to `out`. A module without kernels gives a text without entries, which is valid.
+    ///
+    /// # Errors
+    /// As [`Emitter::emit`]; the error names the kernel.
+    pub fn emit_module(
+        &mut self,
+        module: &Module,
+        options: &Options,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.emit_all(module.kernels(), options, out)
+    }
+
+    fn emit_all(
+        &mut self,
+        kernels: &[Kernel],
+        options: &Options,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut version = Version::V8_0;
+        let mut what = VersionNeed::Crate;
+        let mut need = |needed: Version, by: VersionNeed| {
+            if needed > version {
+                (version, what) = (needed, by);
+            }
+        };
+        need(
+            options.target.first_version(),
+            VersionNeed::Target(options.target),
+        );
+        let mut dynamic = false;
+        let mut instructions = 0usize;
+        for kernel in kernels {
+            let params = check(kernel, options)?;
+            if params > u64::from(Limits::CUDA.ptx_param_bytes) {
+                need(Version::V8_1, VersionNeed::Parameters);
+            }
+            dynamic |= Layout::of(kernel).dynamic();
+            instructions = instructions.saturating_add(kernel.insts().len());
+        }
+        if let Some(allowed) = options.max_version.filter(|&allowed| version > allowed) {
+            return Err(Error::Version {
+                what,
+                needed: version,
+                allowed,
+            });
+        }
+        let begin = out.len();
+        // Most instructions are one line of about 36 bytes.
+        let estimate = 256 + 512 * kernels.len() + instructions.saturating_mul(40);
+        let mut w = Writer::new(out, estimate);
+        w.text(b".version ");
+        w.number(u64::from(version.major));
+        w.text(b".");
+        w.number(u64::from(version.minor));
+        w.text(b"\n.target ");
+        let (name, len) = options.target.name_bytes();
+        w.text(name.get(..len).unwrap_or(&name));
+        w.text(b"\n.address_size 64\n");
+        if dynamic {
+            w.text(b"\n.extern .shared .align 16 .b8 $dyn[];\n");
+        }
+        let mut failed = None;
+        for kernel in kernels {
+            let mut body = Body::new(kernel, options, &mut self.scratch, w);
+            body.entry();
+            w = body.w;
+            failed = body.error;
+            if failed.is_some() {
+                break;
+            }
+        }
+        w.finish();
+        if let Some(error) = failed {
+            out.truncate(begin);
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+/// Checks everything that makes ptxas refuse a text, and the caller's limits; gives the bytes of the parameters.
+fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
+    let limited = |limit: LimitExceeded| Error::Limit {
+        kernel: kernel.name().into(),
+        limit,
+    };
+    let mut limits = options.limits;
+    for (size, most) in limits
+        .workgroup_size
+        .iter_mut()
+        .zip(Limits::CUDA.workgroup_size)
+    {
+        *size = (*size).min(most);
+    }
+    limits.workgroup_threads = limits.workgroup_threads.min(Limits::CUDA.workgroup_threads);
+    limits.check(kernel).map_err(limited)?;
+
+    let unsupported = |what: &'static str, ty: Type| Error::UnsupportedDeclaration {
+        kernel: kernel.name().into(),
+        what,
+        ty,
+        target: options.target,
+    };
+    let known = |what: &'static str, ty: Type| match Kind::of(ty) {
+        Some(_) => Ok(()),
+        None => Err(unsupported(what, ty)),
+    };
+    let mut params = 0u64;
+    for param in kernel.params() {
+        let size = match *param {
+            ParamRef::Buffer(_) => 8,
+            ParamRef::Scalar(n) => {
+                let ty = kernel
+                    .scalars()
+                    .get(n as usize)
+                    .map_or(Type::NONE, |d| d.ty);
+                known("scalar parameter", ty)?;
+                u64::from(ty.bytes().max(1))
+            }
+        };
+        // Fewer than 2^29 parameters of at most 8 bytes.
+        params = params.next_multiple_of(size) + size;
+    }
+    for used in kernel.buffer_uses() {
+        if used.length {
+            params = params.next_multiple_of(8) + 8;
+        }
+    }
+    let most = options.limits.ptx_param_bytes.min(PARAM_BYTES_MAX);
+    exceeds(Limit::PtxParamBytes, params, u64::from(most)).map_err(limited)?;
+
+    for d in kernel.buffers() {
+        known("buffer", d.elem)?;
+    }
+    for d in kernel.shared() {
+        known("shared array", d.elem)?;
+    }
+    let mut private = 0u64;
+    for d in kernel.private() {
+        known("private array", d.elem)?;
+        // Fewer than 2^28 arrays of less than 2^32 bytes.
+        private = private.next_multiple_of(16) + u64::from(d.len) * u64::from(d.elem.bytes());
+    }
+    if private > u64::from(PRIVATE_BYTES_MAX) {
+        return Err(Error::PrivateBytes {
+            kernel: kernel.name().into(),
+            needed: private,
+            available: u64::from(PRIVATE_BYTES_MAX),
+        });
+    }
+    Ok(params)
+}
+
+/// Where the shared arrays of a kernel lie.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// All arrays lie in the dynamic block.
+    one_block: bool,
+    /// There is a dynamic array.
+    dynamic_array: bool,
+    /// Where it begins in the dynamic block.
+    dynamic_base: u32,
+}
+
+impl Layout {
+    fn of(kernel: &Kernel) -> Layout {
+        let bytes = kernel.static_shared_bytes().unwrap_or(u32::MAX);
+        Layout {
+            one_block: bytes > STATIC_SHARED_MAX,
+            dynamic_array: kernel.shared().iter().any(|d| d.len == SharedLen::Dynamic),
+            dynamic_base: dynamic_shared_base(bytes),
+        }
+    }
+
+    fn dynamic(self) -> bool {
+        self.one_block || self.dynamic_array
+    }
+}
+
+/// The dynamic block. No entry has such a name: see [`super::entry_name`].
+const DYNAMIC: Token = Token::symbol(b"$dyn");
+
+impl Body<'_, '_> {
+    /// Writes the whole entry.
+    pub fn entry(&mut self) {
+        self.head();
+        let at = self.w.position();
+        self.prologue();
+        self.run();
+        // A label may stand before the end, and the last block may be left open.
+        let returned = self
+            .insts
+            .last()
+            .is_some_and(|i| i.op == crate::op::Op::Return);
+        if !returned {
+            self.w.text(b"\tret;\n");
+        }
+        self.w.text(b"}\n");
+        self.declare_registers(at);
+    }
+
+    fn head(&mut self) {
+        self.w.text(b"\n.visible .entry ");
+        let name = self.kernel.name().as_bytes();
+        if names::is_plain(name) {
+            self.w.text(name);
+        } else {
+            names::escape(name, |byte| self.w.bytes(&[byte]));
+        }
+        self.w.text(b"(");
+        let mut separator: &[u8] = b"\n";
+        self.s.scalars.resize(self.kernel.scalars().len(), 0);
+        for (number, param) in (0u32..).zip(self.kernel.params()) {
+            let declared = match *param {
+                ParamRef::Buffer(_) => piece!("\t.param .u64 "),
+                ParamRef::Scalar(n) => {
+                    if let Some(scalar) = self.s.scalars.get_mut(n as usize) {
+                        *scalar = number;
+                    }
+                    let ty = self
+                        .kernel
+                        .scalars()
+                        .get(n as usize)
+                        .map_or(Type::NONE, |d| d.ty);
+                    match self.kind(ty) {
+                        Kind::Bool => piece!("\t.param .u8 "),
+                        Kind::I32 => piece!("\t.param .s32 "),
+                        Kind::U32 => piece!("\t.param .u32 "),
+                        Kind::F32 => piece!("\t.param .f32 "),
+                        Kind::I64 => piece!("\t.param .s64 "),
+                        Kind::U64 => piece!("\t.param .u64 "),
+                        Kind::F64 => piece!("\t.param .f64 "),
+                    }
+                }
+            };
+            self.w.text(separator);
+            separator = b",\n";
+            self.w.piece(declared);
+            self.w.token(Token::numbered(b"$p", number));
+        }
+        for (number, used) in (0u32..).zip(self.kernel.buffer_uses()) {
+            if used.length {
+                self.w.text(separator);
+                separator = b",\n";
+                self.w.piece(piece!("\t.param .u64 "));
+                self.w.token(Token::numbered(b"$n", number));
+            }
+        }
+        self.w.text(b"\n)\n.reqntid ");
+        let [x, y, z] = self.kernel.workgroup_size();
+        self.w.number(u64::from(x));
+        self.w.text(b", ");
+        self.w.number(u64::from(y));
+        self.w.text(b", ");
+        self.w.number(u64::from(z));
+        self.w.text(b"\n{\n");
+    }
+
+    /// Arrays, addresses of buffers and arrays, and the clearing of zeroed arrays.
+    fn prologue(&mut self) {
+        let layout = Layout::of(self.kernel);
+        let mut offset = 0;
+        for (number, d) in (0u32..).zip(self.kernel.shared()) {
+            let symbol = Token::numbered(b"$s", number);
+            let object = match d.len {
+                SharedLen::Dynamic => (DYNAMIC, layout.dynamic_base),
+                SharedLen::Static(len) if layout.one_block => {
+                    // The limits hold the sum far below 2^32.
+                    let at = u32::next_multiple_of(offset, 16);
+                    offset = at.saturating_add(len.saturating_mul(d.elem.bytes()));
+                    (DYNAMIC, at)
+                }
+                SharedLen::Static(len) => {
+                    self.declare_array(b"\t.shared .align 16 .b8 ", symbol, len, d.elem);
+                    (symbol, 0)
+                }
+            };
+            let (symbol, symbol_offset) = object;
+            self.s
+                .shared
+                .push(Object::new(Token::NONE, symbol, symbol_offset, false));
+        }
+        for (number, d) in (0u32..).zip(self.kernel.private()) {
+            let symbol = Token::numbered(b"$l", number);
+            self.declare_array(b"\t.local .align 16 .b8 ", symbol, d.len, d.elem);
+            self.s
+                .private
+                .push(Object::new(Token::NONE, symbol, 0, false));
+        }
+        self.buffers();
+        for n in 0..self.s.shared.len() {
+            if let Some(object) = self.s.shared.get(n).copied() {
+                let base = self.address_of(object);
+                if let Some(object) = self.s.shared.get_mut(n) {
+                    object.base = base;
+                }
+            }
+        }
+        for n in 0..self.s.private.len() {
+            if let Some(object) = self.s.private.get(n).copied() {
+                let base = self.address_of(object);
+                if let Some(object) = self.s.private.get_mut(n) {
+                    object.base = base;
+                }
+            }
+        }
+        if self.kernel.shared().iter().any(|d| d.zeroed) {
+            self.clear_shared();
+        }
+    }
+
+    fn declare_array(&mut self, head: &[u8], symbol: Token, len: u32, elem: Type) {
+        self.w.text(head);
+        self.w.token(symbol);
+        self.w.bytes(b"[");
+        self.w.number(u64::from(len) * u64::from(elem.bytes()));
+        self.w.bytes(b"];\n");
+    }
+
+    /// `mov.u32 base, symbol+offset;`
+    fn address_of(&mut self, object: Object) -> Token {
+        let to = self.b32.take();
+        self.w.piece(piece!("\tmov.u32 "));
+        self.w.token(to);
+        self.w.operand(object.symbol);
+        if object.symbol_offset != 0 {
+            self.w.bytes(b"+");
+            self.w.number(u64::from(object.symbol_offset));
+        }
+        self.w.end();
+        to
+    }
+
+    /// One `cvta` for each buffer that is loaded from or stored to.
+    fn buffers(&mut self) {
+        self.s
+            .buffers
+            .resize(self.kernel.buffers().len(), Object::NONE);
+        for (number, param) in (0u32..).zip(self.kernel.params()) {
+            let ParamRef::Buffer(n) = *param else {
+                continue;
+            };
+            let at = n as usize;
+            let (Some(d), Some(used)) = (
+                self.kernel.buffers().get(at),
+                self.kernel.buffer_uses().get(at),
+            ) else {
+                continue;
+            };
+            if !used.read && !used.written {
+                continue;
+            }
+            let base = self.b64.take();
+            self.load_param(piece!("\tld.param.u64 "), base, b"$p", number);
+            self.line1(piece!("\tcvta.to.global.u64 "), base, base);
+            let read_only = d.access == Access::Read && !d.may_alias && !used.written;
+            if let Some(object) = self.s.buffers.get_mut(at) {
+                *object = Object::new(base, base, 0, read_only);
+            }
+        }
+    }
+
+    /// Every thread clears every so many words of the arrays that must be zero; a barrier behind.
+    fn clear_shared(&mut self) {
+        let mad = piece!("\tmad.lo.u32 ");
+        let add = piece!("\tadd.u32 ");
+        // At most 1024 threads by the limits.
+        let stride = Self::imm(self.kernel.workgroup_threads().saturating_mul(4));
+        let thread = self.local_index();
+        for (n, d) in self.kernel.shared().iter().enumerate() {
+            if !d.zeroed {
+                continue;
+            }
+            let base = self.s.shared.get(n).map_or(Token::NONE, |o| o.base);
+            let end = match d.len {
+                SharedLen::Static(len) => {
+                    let bytes = Self::imm(len.saturating_mul(d.elem.bytes()));
+                    self.binary(add, Kind::U32, base, bytes)
+                }
+                SharedLen::Dynamic => {
+                    let size = self.b32.take();
+                    self.w.piece(piece!("\tmov.u32 "));
+                    self.w.token(size);
+                    self.w.text(b", %dynamic_smem_size;\n");
+                    let start = self.b32.take();
+                    self.line1(piece!("\tmov.u32 "), start, DYNAMIC);
+                    self.binary(add, Kind::U32, start, size)
+                }
+            };
+            let word = self.ternary(mad, Kind::U32, thread, Self::imm(4), base);
+            let (next, done) = (self.new_label(), self.new_label());
+            self.label(next);
+            let past = self.binary(piece!("\tsetp.ge.u32 "), Kind::Bool, word, end);
+            self.branch_if(past, done);
+            self.w.text(b"\tst.shared.u32 [");
+            self.w.token(word);
+            self.w.text(b"], 0;\n");
+            self.line2(add, word, word, stride);
+            self.branch(next);
+            self.label(done);
+        }
+        self.workgroup_barrier();
+    }
+
+    /// Declares the registers that were used, and puts the declarations in front of the body.
+    fn declare_registers(&mut self, at: usize) {
+        let declared = self.w.position();
+        for (ty, registers) in [
+            (piece!("\t.reg .pred "), self.predicates),
+            (piece!("\t.reg .b32 "), self.b32),
+            (piece!("\t.reg .b64 "), self.b64),
+            (piece!("\t.reg .f32 "), self.f32),
+            (piece!("\t.reg .f64 "), self.f64),
+        ] {
+            if registers.count() > 0 {
+                self.w.piece(ty);
+                self.w.text(registers.prefix().as_bytes());
+                self.w.text(b"<");
+                self.w.number(u64::from(registers.count()) + 1);
+                self.w.text(b">;\n");
+            }
+        }
+        self.w.rotate(at, declared);
+    }
+}

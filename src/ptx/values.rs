@@ -1,0 +1,185 @@
+//! Constants, parameters, built-ins and variables (PTX ISA sections 4.5 and 10).
+
+use super::body::Body;
+use super::mnemonic::{Kind, MOV, Mnemonic, piece};
+use super::writer::{Piece, Token};
+use crate::kernel::Inst;
+
+static LD_PARAM: Mnemonic = Mnemonic::new([
+    "\tld.param.u8 ",
+    "\tld.param.u32 ",
+    "\tld.param.u32 ",
+    "\tld.param.f32 ",
+    "\tld.param.u64 ",
+    "\tld.param.u64 ",
+    "\tld.param.f64 ",
+]);
+
+const TID: [Piece; 3] = [
+    Piece::new(", %tid.x;\n"),
+    Piece::new(", %tid.y;\n"),
+    Piece::new(", %tid.z;\n"),
+];
+const CTAID: [Piece; 3] = [
+    Piece::new(", %ctaid.x;\n"),
+    Piece::new(", %ctaid.y;\n"),
+    Piece::new(", %ctaid.z;\n"),
+];
+const NCTAID: [Piece; 3] = [
+    Piece::new(", %nctaid.x;\n"),
+    Piece::new(", %nctaid.y;\n"),
+    Piece::new(", %nctaid.z;\n"),
+];
+
+/// The piece of an axis: 0, 1 or 2 by the verifier.
+fn axis<'t, T>(of: &'t [T; 3], inst: &Inst) -> &'t T {
+    let [x, y, z] = of;
+    match inst.flags {
+        0 => x,
+        1 => y,
+        _ => z,
+    }
+}
+
+impl Body<'_, '_> {
+    pub fn constant(&mut self, inst: &Inst) -> Token {
+        let bits = inst.const_bits();
+        match self.kind(inst.ty) {
+            Kind::Bool => self.unary(MOV.of(Kind::Bool), Kind::Bool, Token::integer(bits, false)),
+            Kind::I32 => {
+                // The low half alone is set.
+                let value = i64::from(inst.a.cast_signed());
+                Token::integer(value.cast_unsigned(), value < 0)
+            }
+            Kind::U32 | Kind::U64 => Token::integer(bits, false),
+            Kind::I64 => Token::integer(bits, bits >> 63 != 0),
+            Kind::F32 => Token::f32(inst.a),
+            Kind::F64 => Token::f64(bits),
+        }
+    }
+
+    pub fn param(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind(inst.ty);
+        let number = self
+            .s
+            .scalars
+            .get(inst.a as usize)
+            .copied()
+            .unwrap_or_default();
+        let holds = if kind == Kind::Bool { Kind::U32 } else { kind };
+        let to = self.register(holds);
+        self.load_param(LD_PARAM.of(kind), to, b"$p", number);
+        if kind == Kind::Bool {
+            return self.is_not_zero(Kind::U32, to);
+        }
+        to
+    }
+
+    /// `ld.param to, [name];`
+    pub fn load_param(&mut self, ld: &Piece, to: Token, prefix: &[u8], number: u32) {
+        self.w.piece(ld);
+        self.w.token(to);
+        self.w.bytes(b", [");
+        self.w.token(Token::numbered(prefix, number));
+        self.w.bytes(b"];\n");
+    }
+
+    fn special(&mut self, name: &Piece) -> Token {
+        let to = self.b32.take();
+        self.w.piece(piece!("\tmov.u32 "));
+        self.w.token(to);
+        self.w.piece(name);
+        to
+    }
+
+    pub fn global_id(&mut self, inst: &Inst) -> Token {
+        let size = *axis(&self.kernel.workgroup_size(), inst);
+        let group = self.special(axis(&CTAID, inst));
+        if size == 1 {
+            return group;
+        }
+        let local = self.special(axis(&TID, inst));
+        self.ternary(
+            piece!("\tmad.lo.u32 "),
+            Kind::U32,
+            group,
+            Self::imm(size),
+            local,
+        )
+    }
+
+    pub fn local_id(&mut self, inst: &Inst) -> Token {
+        match axis(&self.kernel.workgroup_size(), inst) {
+            1 => Self::imm(0),
+            _ => self.special(axis(&TID, inst)),
+        }
+    }
+
+    pub fn workgroup_id(&mut self, inst: &Inst) -> Token {
+        self.special(axis(&CTAID, inst))
+    }
+
+    pub fn workgroup_size(&mut self, inst: &Inst) -> Token {
+        Self::imm(*axis(&self.kernel.workgroup_size(), inst))
+    }
+
+    pub fn num_workgroups(&mut self, inst: &Inst) -> Token {
+        self.special(axis(&NCTAID, inst))
+    }
+
+    pub fn global_size(&mut self, inst: &Inst) -> Token {
+        let groups = self.special(axis(&NCTAID, inst));
+        match *axis(&self.kernel.workgroup_size(), inst) {
+            1 => groups,
+            size => self.binary(piece!("\tmul.lo.u32 "), Kind::U32, groups, Self::imm(size)),
+        }
+    }
+
+    /// x + size_x * (y + size_y * z), without the axes of one thread.
+    pub fn local_index(&mut self) -> Token {
+        let [x, y, z] = self.kernel.workgroup_size();
+        let [tid_x, tid_y, tid_z] = &TID;
+        let mad = piece!("\tmad.lo.u32 ");
+        let mut index = None;
+        for (size, tid) in [(z, tid_z), (y, tid_y), (x, tid_x)] {
+            index = match (index, size) {
+                (None, 1) => None,
+                (None, _) => Some(self.special(tid)),
+                (Some(above), 1) => Some(above),
+                (Some(above), _) => {
+                    let here = self.special(tid);
+                    Some(self.ternary(mad, Kind::U32, above, Self::imm(size), here))
+                }
+            };
+        }
+        index.unwrap_or(Self::imm(0))
+    }
+
+    pub fn lane(&mut self) -> Token {
+        self.special(piece!(", %laneid;\n"))
+    }
+
+    pub fn subgroup_id(&mut self) -> Token {
+        let index = self.local_index();
+        self.binary(piece!("\tshr.u32 "), Kind::U32, index, Self::imm(5))
+    }
+
+    pub fn var(&mut self, inst: &Inst) -> Token {
+        self.copy(inst)
+    }
+
+    pub fn var_get(&mut self, inst: &Inst) -> Token {
+        self.copy(inst)
+    }
+
+    fn copy(&mut self, inst: &Inst) -> Token {
+        self.simple1(&MOV, inst)
+    }
+
+    pub fn var_set(&mut self, inst: &Inst) -> Token {
+        let kind = self.kind_of(inst.a);
+        let (var, value) = (self.value(inst.a), self.value(inst.b));
+        self.line1(MOV.of(kind), var, value);
+        Token::NONE
+    }
+}

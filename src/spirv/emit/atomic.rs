@@ -1,0 +1,251 @@
+//! Atomics, barriers and fences: scopes and memory semantics (SPIR-V sections 3.25 and 3.27).
+
+use super::arith::NO_FORM;
+use super::body::{Body, Class, class};
+use super::declare::Object;
+use super::options::FloatAtomics;
+use super::sections::{cap, head};
+use crate::kernel::{Inst, Ordering, Uses};
+use crate::types::{Order, Scope, Type};
+use spirv::{MemorySemantics as Semantics, Op as S, Scope as SpvScope};
+
+/// The pointer of an atomic, and the ids of its scope and semantics.
+struct Target {
+    object: Object,
+    pointer: u32,
+    scope: u32,
+    order: Order,
+}
+
+impl Body<'_> {
+    /// The storage classes that an order takes in: all that other threads see, buffers and shared memory, as far as the
+    /// kernel has them. Never empty, since semantics with an order and no storage class are invalid.
+    fn classes(&self) -> Semantics {
+        let mut classes = Semantics::empty();
+        if !self.kernel.shared().is_empty() {
+            classes |= Semantics::WORKGROUP_MEMORY;
+        }
+        if !self.kernel.buffers().is_empty() || classes.is_empty() {
+            classes |= Semantics::UNIFORM_MEMORY;
+        }
+        classes
+    }
+
+    /// The semantics of an order; relaxed ones are 0.
+    fn semantics(&mut self, order: Order) -> u32 {
+        let classes = self.classes();
+        let (acquire, release) = if self.vulkan {
+            (Semantics::MAKE_VISIBLE, Semantics::MAKE_AVAILABLE)
+        } else {
+            (Semantics::empty(), Semantics::empty())
+        };
+        let mask = match order {
+            Order::Relaxed => Semantics::RELAXED,
+            Order::Acquire => Semantics::ACQUIRE | classes | acquire,
+            Order::Release => Semantics::RELEASE | classes | release,
+            Order::AcqRel => Semantics::ACQUIRE_RELEASE | classes | acquire | release,
+        };
+        self.w.u32(mask.bits())
+    }
+
+    fn scope(&mut self, scope: Scope) -> u32 {
+        let scope = match scope {
+            Scope::Workgroup => SpvScope::Workgroup,
+            Scope::Device => {
+                if self.vulkan {
+                    self.w.caps |= cap::VULKAN_MEMORY_MODEL_DEVICE_SCOPE;
+                }
+                SpvScope::Device
+            }
+        };
+        self.w.u32(scope as u32)
+    }
+
+    /// Memory, index, the offset and the ordering of an atomic, the last two being words of the side table from `n`.
+    fn target(&mut self, inst: &Inst, n: usize) -> Target {
+        let object = self.object(inst.a);
+        let index = self.index(inst.b, self.side(inst, n));
+        let pointer = self.element(&object, index);
+        // The verifier saw that the word is an ordering.
+        let ordering = Ordering::from_word(self.side(inst, n + 1)).unwrap_or(Ordering::RELAXED);
+        if object.elem.bytes() == 8 {
+            self.w.caps |= cap::INT64_ATOMICS;
+        }
+        Target {
+            object,
+            pointer,
+            scope: self.scope(ordering.scope),
+            order: ordering.order,
+        }
+    }
+
+    pub(super) fn atomic_load(&mut self, inst: &Inst) -> u32 {
+        let target = self.target(inst, 0);
+        let ty = self.w.ty(inst.ty);
+        let semantics = self.semantics(target.order);
+        self.w
+            .op3(S::AtomicLoad, ty, target.pointer, target.scope, semantics)
+    }
+
+    pub(super) fn atomic_store(&mut self, inst: &Inst) -> u32 {
+        let target = self.target(inst, 1);
+        let value = self.val(self.side(inst, 0));
+        let semantics = self.semantics(target.order);
+        self.w.body.extend_from_slice(&[
+            head(S::AtomicStore, 5),
+            target.pointer,
+            target.scope,
+            semantics,
+            value,
+        ]);
+        0
+    }
+
+    /// An atomic that takes a value and makes the one before.
+    pub(super) fn atomic(&mut self, inst: &Inst, signed: S, unsigned: S) -> u32 {
+        let op = match class(inst.ty) {
+            Class::Signed => signed,
+            // Of the float atomics only the exchange comes here.
+            Class::Unsigned | Class::Float => unsigned,
+            Class::Bool | Class::None => return self.unsupported(inst, inst.ty, NO_FORM),
+        };
+        let target = self.target(inst, 1);
+        let mut value = self.val(self.side(inst, 0));
+        let ty = self.w.ty(target.object.elem);
+        if target.object.as_bits {
+            value = self.w.op1(S::Bitcast, ty, value);
+        }
+        let semantics = self.semantics(target.order);
+        let operands = [target.pointer, target.scope, semantics, value];
+        let old = self.w.op4(op, ty, operands);
+        if target.object.as_bits {
+            let ty = self.w.ty(inst.ty);
+            return self.w.op1(S::Bitcast, ty, old);
+        }
+        old
+    }
+
+    pub(super) fn atomic_add(&mut self, inst: &Inst) -> u32 {
+        if class(inst.ty) != Class::Float {
+            return self.atomic(inst, S::AtomicIAdd, S::AtomicIAdd);
+        }
+        match self.options.float_atomics {
+            FloatAtomics::Native => {
+                self.w.caps |= cap::ATOMIC_FLOAT32_ADD;
+                self.atomic(inst, S::AtomicFAddEXT, S::AtomicFAddEXT)
+            }
+            FloatAtomics::CompareExchange => self.add_loop(inst),
+        }
+    }
+
+    /// The semantics of a compare-exchange that finds another value: it stores nothing, so nothing is released.
+    fn unequal(&mut self, order: Order) -> u32 {
+        match order {
+            Order::Relaxed | Order::Release => self.semantics(Order::Relaxed),
+            Order::Acquire | Order::AcqRel => self.semantics(Order::Acquire),
+        }
+    }
+
+    pub(super) fn atomic_compare_exchange(&mut self, inst: &Inst) -> u32 {
+        let target = self.target(inst, 2);
+        let (comparand, value) = (self.val(self.side(inst, 0)), self.val(self.side(inst, 1)));
+        let ty = self.w.ty(inst.ty);
+        let id = self.w.id();
+        self.compare_exchange(id, &target, ty, [value, comparand])
+    }
+
+    fn compare_exchange(
+        &mut self,
+        id: u32,
+        target: &Target,
+        ty: u32,
+        [value, comparand]: [u32; 2],
+    ) -> u32 {
+        let (equal, unequal) = (self.semantics(target.order), self.unequal(target.order));
+        self.w.body.extend_from_slice(&[
+            head(S::AtomicCompareExchange, 9),
+            ty,
+            id,
+            target.pointer,
+            target.scope,
+            equal,
+            unequal,
+            value,
+            comparand,
+        ]);
+        id
+    }
+
+    /// Adds to an f32 kept as bits: reads it, and tries to put the sum in its place until nobody was faster.
+    fn add_loop(&mut self, inst: &Inst) -> u32 {
+        let target = self.target(inst, 1);
+        let value = self.val(self.side(inst, 0));
+        let (u32_ty, float, bool_ty) = (
+            self.w.ty(Type::U32),
+            self.w.ty(inst.ty),
+            self.w.ty(Type::BOOL),
+        );
+        let relaxed = self.semantics(Order::Relaxed);
+        let first = self
+            .w
+            .op3(S::AtomicLoad, u32_ty, target.pointer, target.scope, relaxed);
+        let before = self.label;
+        let [header, body, continue_, merge, found] = core::array::from_fn(|_| self.w.id());
+        self.w.branch(header);
+        self.w.label(header);
+        let expected = self
+            .w
+            .op4(S::Phi, u32_ty, [first, before, found, continue_]);
+        self.w.loop_merge(merge, continue_);
+        self.w.branch(body);
+        self.w.label(body);
+        let old = self.w.op1(S::Bitcast, float, expected);
+        let sum = self.w.exact2(S::FAdd, float, old, value);
+        let sum = self.w.op1(S::Bitcast, u32_ty, sum);
+        self.compare_exchange(found, &target, u32_ty, [sum, expected]);
+        let done = self.w.op2(S::IEqual, bool_ty, found, expected);
+        self.w
+            .body
+            .extend_from_slice(&[head(S::BranchConditional, 4), done, merge, continue_]);
+        self.w.label(continue_);
+        self.w.branch(header);
+        self.start(merge);
+        self.w.op1(S::Bitcast, float, found)
+    }
+
+    /// What a barrier or fence orders, under the Vulkan model with availability and visibility.
+    fn ordered(&self, classes: Semantics) -> u32 {
+        let mut mask = Semantics::ACQUIRE_RELEASE | classes;
+        if self.vulkan {
+            mask |= Semantics::MAKE_AVAILABLE | Semantics::MAKE_VISIBLE;
+        }
+        mask.bits()
+    }
+
+    pub(super) fn workgroup_barrier(&mut self) -> u32 {
+        let mut classes = Semantics::WORKGROUP_MEMORY;
+        if self.kernel.uses().has(Uses::WRITES_BUFFERS) {
+            classes |= Semantics::UNIFORM_MEMORY;
+        }
+        let mask = self.ordered(classes);
+        let (scope, semantics) = (self.scope(Scope::Workgroup), self.w.u32(mask));
+        self.w
+            .body
+            .extend_from_slice(&[head(S::ControlBarrier, 4), scope, scope, semantics]);
+        0
+    }
+
+    pub(super) fn memory_fence(&mut self, inst: &Inst) -> u32 {
+        let scope = if inst.flags & Inst::DEVICE != 0 {
+            Scope::Device
+        } else {
+            Scope::Workgroup
+        };
+        let mask = self.ordered(self.classes());
+        let (scope, semantics) = (self.scope(scope), self.w.u32(mask));
+        self.w
+            .body
+            .extend_from_slice(&[head(S::MemoryBarrier, 3), scope, semantics]);
+        0
+    }
+}

@@ -1,0 +1,308 @@
+//! Bits of integers. Under Vulkan the bit instructions take 32 bits only, so that 64-bit operands go in halves.
+
+use super::arith::NO_FORM;
+use super::body::{Body, Class, class};
+use super::sections::Writer;
+use crate::kernel::Inst;
+use crate::types::{Scalar, Type};
+use spirv::{GlslStd450Op as Gl, Op as S};
+
+impl Writer {
+    fn halves_type(&mut self) -> u32 {
+        match Type::vector(Scalar::U32, 2) {
+            Some(ty) => self.ty(ty),
+            None => 0,
+        }
+    }
+
+    /// The low and the high half of a 64-bit value of any type.
+    pub(super) fn split(&mut self, value: u32) -> (u32, u32) {
+        let (pair, ty) = (self.halves_type(), self.ty(Type::U32));
+        let pair = self.op1(S::Bitcast, pair, value);
+        (
+            self.op2(S::CompositeExtract, ty, pair, 0),
+            self.op2(S::CompositeExtract, ty, pair, 1),
+        )
+    }
+
+    /// The 64-bit value of type `ty` with these halves.
+    pub(super) fn combine(&mut self, ty: Type, low: u32, high: u32) -> u32 {
+        let (pair, ty) = (self.halves_type(), self.ty(ty));
+        let pair = self.op2(S::CompositeConstruct, pair, low, high);
+        self.op1(S::Bitcast, ty, pair)
+    }
+
+    /// The leading zeros of a 64-bit value.
+    pub(super) fn clz64(&mut self, value: u32) -> u32 {
+        let (ty, bool_ty) = (self.ty(Type::U32), self.ty(Type::BOOL));
+        let (low, high) = self.split(value);
+        let (zero, c31, c63) = (self.u32(0), self.u32(31), self.u32(63));
+        // FindUMsb gives -1 for 0: 63 - -1 = 64.
+        let low = self.ext1(Gl::FindUMsb, ty, low);
+        let low = self.op2(S::ISub, ty, c63, low);
+        let empty = self.op2(S::IEqual, bool_ty, high, zero);
+        let high = self.ext1(Gl::FindUMsb, ty, high);
+        let high = self.op2(S::ISub, ty, c31, high);
+        self.op3(S::Select, ty, empty, low, high)
+    }
+}
+
+impl Body<'_> {
+    pub(super) fn bitwise(&mut self, inst: &Inst, int: S, bool_: S) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let (a, b) = (self.val(inst.a), self.val(inst.b));
+        match class(inst.ty) {
+            Class::Signed | Class::Unsigned => self.w.op2(int, ty, a, b),
+            Class::Bool => self.w.op2(bool_, ty, a, b),
+            Class::Float | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
+        }
+    }
+
+    pub(super) fn not(&mut self, inst: &Inst) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let a = self.val(inst.a);
+        match class(inst.ty) {
+            Class::Signed | Class::Unsigned => self.w.op1(S::Not, ty, a),
+            Class::Bool => self.w.op1(S::LogicalNot, ty, a),
+            Class::Float | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
+        }
+    }
+
+    /// A shift amount modulo the width. SPIR-V leaves more undefined.
+    fn amount(&mut self, operand: u32, ty: Type) -> u32 {
+        // 32 or 64 bits.
+        let mask = ty.bytes() * 8 - 1;
+        if let Some(n) = self.known(operand) {
+            // Masked to six bits.
+            return self.w.u32((n & u64::from(mask)) as u32);
+        }
+        let (id, amount) = (self.w.ty(Type::U32), self.val(operand));
+        let mask = self.w.u32(mask);
+        self.w.op2(S::BitwiseAnd, id, amount, mask)
+    }
+
+    /// A constant shift amount modulo the width.
+    fn known_amount(&self, operand: u32, ty: Type) -> Option<u64> {
+        self.known(operand)
+            .map(|n| n & u64::from(ty.bytes() * 8 - 1))
+    }
+
+    pub(super) fn shift(&mut self, inst: &Inst, op: S) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let a = self.val(inst.a);
+        let amount = self.amount(inst.b, inst.ty);
+        self.w.op2(op, ty, a, amount)
+    }
+
+    pub(super) fn shr(&mut self, inst: &Inst) -> u32 {
+        match class(inst.ty) {
+            Class::Signed => self.shift(inst, S::ShiftRightArithmetic),
+            Class::Unsigned => self.shift(inst, S::ShiftRightLogical),
+            Class::Float | Class::Bool | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
+        }
+    }
+
+    /// a `there` n, or'ed with a `back` (W - n) modulo W; by 0 both are a.
+    pub(super) fn rotate(&mut self, inst: &Inst, there: S, back: S) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let a = self.val(inst.a);
+        let width = inst.ty.bytes() * 8;
+        let amount = self.amount(inst.b, inst.ty);
+        let rest = match self.known_amount(inst.b, inst.ty) {
+            Some(0) => return a,
+            // At most six bits.
+            Some(n) => self.w.u32(width - n as u32),
+            None => {
+                let id = self.w.ty(Type::U32);
+                let minus = self.w.op1(S::SNegate, id, amount);
+                let mask = self.w.u32(width - 1);
+                self.w.op2(S::BitwiseAnd, id, minus, mask)
+            }
+        };
+        let x = self.w.op2(there, ty, a, amount);
+        let y = self.w.op2(back, ty, a, rest);
+        self.w.op2(S::BitwiseOr, ty, x, y)
+    }
+
+    pub(super) fn funnel_shl(&mut self, inst: &Inst) -> u32 {
+        let (high, low) = (self.val(inst.a), self.val(inst.b));
+        self.funnel(inst, high, low, S::ShiftLeftLogical, S::ShiftRightLogical)
+    }
+
+    pub(super) fn funnel_shr(&mut self, inst: &Inst) -> u32 {
+        let (high, low) = (self.val(inst.a), self.val(inst.b));
+        self.funnel(inst, low, high, S::ShiftRightLogical, S::ShiftLeftLogical)
+    }
+
+    /// `near` `there` n, or'ed with `far` `back` (W - n); the latter in two steps, by 1 and by W - 1 - n, so that n = 0
+    /// shifts it out whole.
+    fn funnel(&mut self, inst: &Inst, near: u32, far: u32, there: S, back: S) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let width = inst.ty.bytes() * 8;
+        let amount = self.amount(inst.c, inst.ty);
+        let far = match self.known_amount(inst.c, inst.ty) {
+            Some(0) => return near,
+            Some(n) => {
+                let rest = self.w.u32(width - n as u32);
+                self.w.op2(back, ty, far, rest)
+            }
+            None => {
+                let id = self.w.ty(Type::U32);
+                let (one, mask) = (self.w.u32(1), self.w.u32(width - 1));
+                let rest = self.w.op2(S::BitwiseXor, id, amount, mask);
+                let far = self.w.op2(back, ty, far, one);
+                self.w.op2(back, ty, far, rest)
+            }
+        };
+        let near = self.w.op2(there, ty, near, amount);
+        self.w.op2(S::BitwiseOr, ty, near, far)
+    }
+
+    pub(super) fn clz(&mut self, inst: &Inst) -> u32 {
+        let a = self.val(inst.a);
+        if self.type_of(inst.a).bytes() == 8 {
+            return self.w.clz64(a);
+        }
+        let ty = self.w.ty(Type::U32);
+        // FindUMsb gives -1 for 0: 31 - -1 = 32.
+        let msb = self.w.ext1(Gl::FindUMsb, ty, a);
+        let c31 = self.w.u32(31);
+        self.w.op2(S::ISub, ty, c31, msb)
+    }
+
+    pub(super) fn ctz(&mut self, inst: &Inst) -> u32 {
+        let a = self.val(inst.a);
+        let ty = self.w.ty(Type::U32);
+        if self.type_of(inst.a).bytes() != 8 {
+            return self.ctz32(a);
+        }
+        let bool_ty = self.w.ty(Type::BOOL);
+        let (low, high) = self.w.split(a);
+        let (zero, c32) = (self.w.u32(0), self.w.u32(32));
+        let upper = self.ctz32(high);
+        let upper = self.w.op2(S::IAdd, ty, upper, c32);
+        let lower = self.w.ext1(Gl::FindILsb, ty, low);
+        let empty = self.w.op2(S::IEqual, bool_ty, low, zero);
+        self.w.op3(S::Select, ty, empty, upper, lower)
+    }
+
+    fn ctz32(&mut self, a: u32) -> u32 {
+        let ty = self.w.ty(Type::U32);
+        // FindILsb gives -1 for 0, the greatest u32.
+        let lsb = self.w.ext1(Gl::FindILsb, ty, a);
+        let c32 = self.w.u32(32);
+        self.w.ext2(Gl::UMin, ty, lsb, c32)
+    }
+
+    pub(super) fn popcount(&mut self, inst: &Inst) -> u32 {
+        let a = self.val(inst.a);
+        let ty = self.w.ty(Type::U32);
+        if self.type_of(inst.a).bytes() != 8 {
+            return self.w.op1(S::BitCount, ty, a);
+        }
+        let (low, high) = self.w.split(a);
+        let low = self.w.op1(S::BitCount, ty, low);
+        let high = self.w.op1(S::BitCount, ty, high);
+        self.w.op2(S::IAdd, ty, low, high)
+    }
+
+    pub(super) fn reverse_bits(&mut self, inst: &Inst) -> u32 {
+        let a = self.val(inst.a);
+        if inst.ty.bytes() != 8 {
+            let ty = self.w.ty(inst.ty);
+            return self.w.op1(S::BitReverse, ty, a);
+        }
+        let ty = self.w.ty(Type::U32);
+        let (low, high) = self.w.split(a);
+        let low = self.w.op1(S::BitReverse, ty, low);
+        let high = self.w.op1(S::BitReverse, ty, high);
+        self.w.combine(inst.ty, high, low)
+    }
+
+    /// The bounded begin and length of a field: min(offset, W) and min(count, W - offset).
+    fn field(&mut self, offset: u32, count: u32, width: u32) -> (u32, u32) {
+        let ty = self.w.ty(Type::U32);
+        let whole = self.w.u32(width);
+        let (known_offset, known_count) = (self.known(offset), self.known(count));
+        let (begin, room) = match known_offset {
+            Some(n) => {
+                // At most 64.
+                let begin = n.min(u64::from(width)) as u32;
+                (self.w.u32(begin), Some(width - begin))
+            }
+            None => {
+                let offset = self.val(offset);
+                (self.w.ext2(Gl::UMin, ty, offset, whole), None)
+            }
+        };
+        let length = match (room, known_count) {
+            (Some(room), Some(n)) => self.w.u32(n.min(u64::from(room)) as u32),
+            (Some(room), None) => {
+                let (room, count) = (self.w.u32(room), self.val(count));
+                self.w.ext2(Gl::UMin, ty, count, room)
+            }
+            (None, _) => {
+                let count = self.val(count);
+                let room = self.w.op2(S::ISub, ty, whole, begin);
+                self.w.ext2(Gl::UMin, ty, count, room)
+            }
+        };
+        (begin, length)
+    }
+
+    pub(super) fn bitfield_extract(&mut self, inst: &Inst) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let a = self.val(inst.a);
+        let (insert, shift) = match class(inst.ty) {
+            Class::Signed => (S::BitFieldSExtract, S::ShiftRightArithmetic),
+            Class::Unsigned => (S::BitFieldUExtract, S::ShiftRightLogical),
+            Class::Float | Class::Bool | Class::None => {
+                return self.unsupported(inst, inst.ty, NO_FORM);
+            }
+        };
+        let width = inst.ty.bytes() * 8;
+        let (begin, length) = self.field(inst.b, inst.c, width);
+        if width == 32 {
+            return self.w.op3(insert, ty, a, begin, length);
+        }
+        // Up against the top and down again; an empty field, whose shifts would be too far, is taken out.
+        let (u32_ty, bool_ty) = (self.w.ty(Type::U32), self.w.ty(Type::BOOL));
+        let (c0, c63, c64) = (self.w.u32(0), self.w.u32(63), self.w.u32(64));
+        let down = self.w.op2(S::ISub, u32_ty, c64, length);
+        let up = self.w.op2(S::ISub, u32_ty, down, begin);
+        let up = self.w.op2(S::BitwiseAnd, u32_ty, up, c63);
+        let down = self.w.op2(S::BitwiseAnd, u32_ty, down, c63);
+        let field = self.w.op2(S::ShiftLeftLogical, ty, a, up);
+        let field = self.w.op2(shift, ty, field, down);
+        let empty = self.w.op2(S::IEqual, bool_ty, length, c0);
+        let zero = self.w.constant(inst.ty, 0);
+        self.w.op3(S::Select, ty, empty, zero, field)
+    }
+
+    pub(super) fn bitfield_insert(&mut self, inst: &Inst) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let (a, b) = (self.val(inst.a), self.val(inst.b));
+        let (offset, count) = (self.side(inst, 0), self.side(inst, 1));
+        let width = inst.ty.bytes() * 8;
+        let (begin, length) = self.field(offset, count, width);
+        if width == 32 {
+            return self.w.op4(S::BitFieldInsert, ty, [a, b, begin, length]);
+        }
+        let (u32_ty, bool_ty) = (self.w.ty(Type::U32), self.w.ty(Type::BOOL));
+        let (c0, c63, c64) = (self.w.u32(0), self.w.u32(63), self.w.u32(64));
+        let ones = self.w.constant(inst.ty, u64::MAX);
+        let unused = self.w.op2(S::ISub, u32_ty, c64, length);
+        let unused = self.w.op2(S::BitwiseAnd, u32_ty, unused, c63);
+        let begin = self.w.op2(S::BitwiseAnd, u32_ty, begin, c63);
+        let mask = self.w.op2(S::ShiftRightLogical, ty, ones, unused);
+        let mask = self.w.op2(S::ShiftLeftLogical, ty, mask, begin);
+        let empty = self.w.op2(S::IEqual, bool_ty, length, c0);
+        let zero = self.w.constant(inst.ty, 0);
+        let mask = self.w.op3(S::Select, ty, empty, zero, mask);
+        // (a ^ b') & mask ^ a takes the bits of b' under the mask.
+        let moved = self.w.op2(S::ShiftLeftLogical, ty, b, begin);
+        let differing = self.w.op2(S::BitwiseXor, ty, a, moved);
+        let taken = self.w.op2(S::BitwiseAnd, ty, differing, mask);
+        self.w.op2(S::BitwiseXor, ty, taken, a)
+    }
+}

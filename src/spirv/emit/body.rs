@@ -1,0 +1,368 @@
+//! One kernel on its way into a module: the pass over its instructions.
+
+use super::builtins::{self, Builtin};
+use super::control::Frame;
+use super::declare::{Object, Scalars};
+use super::error::Error;
+use super::options::{FloatMode, MemoryModel, Options};
+use super::sections::{Writer, head};
+use crate::kernel::{Inst, Kernel};
+use crate::limits::{Limit, LimitExceeded};
+use crate::op::Op;
+use crate::types::{Scalar, Type};
+use spirv::{GlslStd450Op as Gl, Op as S};
+
+/// What is kept of a kernel while it is written; the memory is kept between kernels.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// The id of each instruction's value; for a variable that of its pointer.
+    pub values: Vec<u32>,
+    pub frames: Vec<Frame>,
+    /// The global variables that the entry point names.
+    pub interface: Vec<u32>,
+    pub buffers: Vec<Object>,
+    pub shared: Vec<Object>,
+    pub private: Vec<Object>,
+}
+
+impl Scratch {
+    fn clear(&mut self) {
+        let Scratch {
+            values,
+            frames,
+            interface,
+            buffers,
+            shared,
+            private,
+        } = self;
+        values.clear();
+        frames.clear();
+        interface.clear();
+        for objects in [buffers, shared, private] {
+            objects.clear();
+        }
+    }
+}
+
+/// The kinds of types that instructions differ by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    /// No value at all.
+    None,
+}
+
+#[inline(always)]
+pub(super) fn class(ty: Type) -> Class {
+    match ty.scalar() {
+        Some(Scalar::Bool) => Class::Bool,
+        Some(Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64) => Class::Signed,
+        Some(Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64) => Class::Unsigned,
+        Some(Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64) => Class::Float,
+        None => Class::None,
+    }
+}
+
+/// A kernel under emission.
+pub(super) struct Body<'a> {
+    pub w: &'a mut Writer,
+    pub s: &'a mut Scratch,
+    pub kernel: &'a Kernel,
+    pub options: &'a Options,
+    /// The kernel's number in the module.
+    pub number: usize,
+    insts: &'a [Inst],
+    at: usize,
+    /// The function.
+    pub function: u32,
+    /// The label of the block being written.
+    pub label: u32,
+    /// The block being written has its terminator.
+    pub terminated: bool,
+    /// Where scalars are, once one is read.
+    pub scalars: Option<Scalars>,
+    /// Built-ins in the interface, and their values loaded outside of all control flow, which dominate the rest.
+    pub builtins: [builtins::Seen; builtins::COUNT],
+    pub locals: u32,
+    pub vulkan: bool,
+    pub strict: bool,
+    /// An exact `fma` of f32 went through f64.
+    pub wide: bool,
+    contract: bool,
+    /// Above this id, or after an error, the pass stops.
+    stop: u32,
+    error: Option<Error>,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(
+        w: &'a mut Writer,
+        s: &'a mut Scratch,
+        kernel: &'a Kernel,
+        options: &'a Options,
+        number: usize,
+    ) -> Body<'a> {
+        s.clear();
+        Body {
+            function: w.id(),
+            label: w.id(),
+            w,
+            s,
+            kernel,
+            options,
+            number,
+            insts: kernel.insts(),
+            at: 0,
+            terminated: false,
+            scalars: None,
+            builtins: Default::default(),
+            locals: 0,
+            vulkan: options.memory_model == MemoryModel::Vulkan,
+            strict: options.float_mode == FloatMode::Strict,
+            wide: false,
+            contract: kernel.contract(),
+            // One instruction takes a few hundred ids at most, so that ids stay far below 2^32.
+            stop: options.limits.id_bound.min(u32::MAX - (1 << 20)),
+            error: None,
+        }
+    }
+
+    /// Writes the kernel.
+    pub(super) fn run(mut self) -> Result<(), Error> {
+        self.begin()?;
+        self.s.values.reserve(self.insts.len());
+        for (at, inst) in self.insts.iter().enumerate() {
+            self.at = at;
+            let value = self.instruction(inst);
+            self.s.values.push(value);
+            if self.w.next > self.stop {
+                return Err(self.stopped());
+            }
+        }
+        if !self.terminated {
+            self.w.body.push(head(S::Return, 1));
+        }
+        self.w.end_function();
+        self.finish();
+        self.check_ids()
+    }
+
+    /// Keeps the first error and ends the pass after this instruction.
+    #[cold]
+    pub(super) fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+        self.stop = 0;
+    }
+
+    #[cold]
+    fn stopped(&mut self) -> Error {
+        match self.error.take() {
+            Some(error) => error,
+            None => self.too_many_ids(),
+        }
+    }
+
+    fn too_many_ids(&self) -> Error {
+        self.limit(LimitExceeded {
+            limit: Limit::IdBound,
+            needed: u64::from(self.w.next),
+            available: u64::from(self.options.limits.id_bound),
+        })
+    }
+
+    fn check_ids(&mut self) -> Result<(), Error> {
+        if self.w.next > self.stop {
+            return Err(self.stopped());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn limit(&self, source: LimitExceeded) -> Error {
+        Error::Limit {
+            kernel: self.number,
+            source,
+        }
+    }
+
+    /// Refuses the instruction; the value is nothing.
+    #[cold]
+    pub(super) fn unsupported(&mut self, inst: &Inst, ty: Type, needs: &'static str) -> u32 {
+        self.fail(Error::Unsupported {
+            kernel: self.number,
+            // The verifier bounds the number of instructions by 2^28.
+            at: self.at as u32,
+            op: inst.op,
+            ty,
+            needs,
+        });
+        0
+    }
+
+    /// The id of an operand. The verifier saw that an earlier instruction made it; 0, which is no id, never comes out.
+    #[inline(always)]
+    pub(super) fn val(&self, operand: u32) -> u32 {
+        self.s.values.get(operand as usize).copied().unwrap_or(0)
+    }
+
+    /// The type of an operand.
+    #[inline(always)]
+    pub(super) fn type_of(&self, operand: u32) -> Type {
+        self.insts
+            .get(operand as usize)
+            .map_or(Type::NONE, |i| i.ty)
+    }
+
+    /// The bits of an operand that is a constant.
+    #[inline]
+    pub(super) fn known(&self, operand: u32) -> Option<u64> {
+        match self.insts.get(operand as usize) {
+            Some(inst) if inst.op == Op::Const => Some(inst.const_bits()),
+            _ => None,
+        }
+    }
+
+    /// A word of the side table, counted from the start of the instruction's run.
+    #[inline]
+    pub(super) fn side(&self, inst: &Inst, n: usize) -> u32 {
+        let at = (inst.c as usize).saturating_add(n);
+        self.kernel.side().get(at).copied().unwrap_or(0)
+    }
+
+    /// Writes one instruction; gives the id of its value, or of the variable it makes, or 0.
+    #[inline]
+    fn instruction(&mut self, inst: &Inst) -> u32 {
+        match inst.op {
+            Op::Const => self.w.constant(inst.ty, inst.const_bits()),
+            Op::Param => self.param(inst),
+            Op::GlobalId => self.component(Builtin::GlobalId, inst.flags),
+            Op::LocalId => self.component(Builtin::LocalId, inst.flags),
+            Op::WorkgroupId => self.component(Builtin::WorkgroupId, inst.flags),
+            Op::WorkgroupSize => self.workgroup_size(inst.flags),
+            Op::NumWorkgroups => self.component(Builtin::NumWorkgroups, inst.flags),
+            Op::GlobalSize => self.global_size(inst.flags),
+            Op::LocalIndex => self.read(Builtin::LocalIndex),
+            Op::SubgroupSize => self.read(Builtin::SubgroupSize),
+            Op::Lane => self.read(Builtin::Lane),
+            Op::SubgroupId => self.read(Builtin::SubgroupId),
+            Op::AssumeUniform => self.val(inst.a),
+
+            Op::Add => self.arithmetic(inst, S::IAdd, S::FAdd),
+            Op::Sub => self.arithmetic(inst, S::ISub, S::FSub),
+            Op::Mul => self.arithmetic(inst, S::IMul, S::FMul),
+            Op::MulHi => self.mul_hi(inst),
+            Op::Div => self.div(inst),
+            Op::Rem => self.rem(inst),
+            Op::Neg => self.neg(inst),
+            Op::Abs => self.abs(inst),
+            Op::Min => self.min_max(inst, false),
+            Op::Max => self.min_max(inst, true),
+            Op::MinNan => self.min_max_nan(inst, false),
+            Op::MaxNan => self.min_max_nan(inst, true),
+            Op::Clamp => self.clamp(inst),
+            Op::MulAdd => self.mul_add(inst),
+            Op::Fma => self.fma(inst),
+
+            Op::And => self.bitwise(inst, S::BitwiseAnd, S::LogicalAnd),
+            Op::Or => self.bitwise(inst, S::BitwiseOr, S::LogicalOr),
+            Op::Xor => self.bitwise(inst, S::BitwiseXor, S::LogicalNotEqual),
+            Op::Not => self.not(inst),
+            Op::Shl => self.shift(inst, S::ShiftLeftLogical),
+            Op::Shr => self.shr(inst),
+            Op::RotateLeft => self.rotate(inst, S::ShiftLeftLogical, S::ShiftRightLogical),
+            Op::RotateRight => self.rotate(inst, S::ShiftRightLogical, S::ShiftLeftLogical),
+            Op::Clz => self.clz(inst),
+            Op::Ctz => self.ctz(inst),
+            Op::Popcount => self.popcount(inst),
+            Op::ReverseBits => self.reverse_bits(inst),
+            Op::BitfieldExtract => self.bitfield_extract(inst),
+            Op::BitfieldInsert => self.bitfield_insert(inst),
+            Op::FunnelShl => self.funnel_shl(inst),
+            Op::FunnelShr => self.funnel_shr(inst),
+
+            Op::Eq => self.compare(inst, &super::compare::EQ),
+            Op::Ne => self.compare(inst, &super::compare::NE),
+            Op::Lt => self.compare(inst, &super::compare::LT),
+            Op::Le => self.compare(inst, &super::compare::LE),
+            Op::Gt => self.compare(inst, &super::compare::GT),
+            Op::Ge => self.compare(inst, &super::compare::GE),
+            Op::Select => {
+                let ty = self.w.ty(inst.ty);
+                let (a, b, c) = (self.val(inst.a), self.val(inst.b), self.val(inst.c));
+                self.w.op3(S::Select, ty, a, b, c)
+            }
+
+            Op::Convert => self.convert(inst),
+            Op::Bitcast => {
+                let a = self.val(inst.a);
+                if self.type_of(inst.a) == inst.ty {
+                    return a;
+                }
+                let ty = self.w.ty(inst.ty);
+                self.w.op1(S::Bitcast, ty, a)
+            }
+
+            Op::Sqrt => self.ext(inst, Gl::Sqrt),
+            Op::Rsqrt => self.rsqrt(inst),
+            Op::Rcp => self.rcp(inst),
+            Op::Floor => self.ext(inst, Gl::Floor),
+            Op::Ceil => self.ext(inst, Gl::Ceil),
+            Op::Trunc => self.ext(inst, Gl::Trunc),
+            Op::RoundEven => self.ext(inst, Gl::RoundEven),
+
+            Op::Load => self.load(inst),
+            Op::Store => self.store(inst),
+            Op::ArrayLength => self.array_length(inst),
+            Op::Var => self.var(inst),
+            Op::VarGet => {
+                let ty = self.w.ty(inst.ty);
+                let var = self.val(inst.a);
+                self.w.op1(S::Load, ty, var)
+            }
+            Op::VarSet => {
+                let (var, value) = (self.val(inst.a), self.val(inst.b));
+                self.w
+                    .body
+                    .extend_from_slice(&[head(S::Store, 3), var, value]);
+                0
+            }
+
+            Op::AtomicLoad => self.atomic_load(inst),
+            Op::AtomicStore => self.atomic_store(inst),
+            Op::AtomicAdd => self.atomic_add(inst),
+            Op::AtomicSub => self.atomic(inst, S::AtomicISub, S::AtomicISub),
+            Op::AtomicMin => self.atomic(inst, S::AtomicSMin, S::AtomicUMin),
+            Op::AtomicMax => self.atomic(inst, S::AtomicSMax, S::AtomicUMax),
+            Op::AtomicAnd => self.atomic(inst, S::AtomicAnd, S::AtomicAnd),
+            Op::AtomicOr => self.atomic(inst, S::AtomicOr, S::AtomicOr),
+            Op::AtomicXor => self.atomic(inst, S::AtomicXor, S::AtomicXor),
+            Op::AtomicExchange => self.atomic(inst, S::AtomicExchange, S::AtomicExchange),
+            Op::AtomicCompareExchange => self.atomic_compare_exchange(inst),
+
+            Op::WorkgroupBarrier => self.workgroup_barrier(),
+            Op::MemoryFence => self.memory_fence(inst),
+
+            Op::If => self.if_(inst),
+            Op::Else => self.else_(),
+            Op::End => self.end(),
+            Op::Loop => self.loop_(),
+            Op::Continuing => self.continuing(),
+            Op::Break => self.break_(),
+            Op::Continue => self.continue_(),
+            Op::Return => {
+                self.w.body.push(head(S::Return, 1));
+                self.terminated = true;
+                0
+            }
+        }
+    }
+
+    /// Whether floats may be contracted.
+    #[inline(always)]
+    pub(super) fn contract(&self) -> bool {
+        self.contract
+    }
+}

@@ -1,0 +1,150 @@
+//! Built-in variables and the values made from them.
+
+use super::body::Body;
+use super::sections::{cap, head};
+use crate::types::Type;
+use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
+
+/// The number of built-in variables.
+pub(super) const COUNT: usize = 8;
+
+/// A built-in variable; its number is its place in the tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Builtin {
+    GlobalId,
+    LocalId,
+    WorkgroupId,
+    NumWorkgroups,
+    LocalIndex,
+    SubgroupSize,
+    Lane,
+    SubgroupId,
+}
+
+impl Builtin {
+    const fn decoration(self) -> BuiltIn {
+        match self {
+            Builtin::GlobalId => BuiltIn::GlobalInvocationId,
+            Builtin::LocalId => BuiltIn::LocalInvocationId,
+            Builtin::WorkgroupId => BuiltIn::WorkgroupId,
+            Builtin::NumWorkgroups => BuiltIn::NumWorkgroups,
+            Builtin::LocalIndex => BuiltIn::LocalInvocationIndex,
+            Builtin::SubgroupSize => BuiltIn::SubgroupSize,
+            Builtin::Lane => BuiltIn::SubgroupLocalInvocationId,
+            Builtin::SubgroupId => BuiltIn::SubgroupId,
+        }
+    }
+
+    /// Whether it is a vector of three.
+    const fn is_vector(self) -> bool {
+        match self {
+            Builtin::GlobalId
+            | Builtin::LocalId
+            | Builtin::WorkgroupId
+            | Builtin::NumWorkgroups => true,
+            Builtin::LocalIndex | Builtin::SubgroupSize | Builtin::Lane | Builtin::SubgroupId => {
+                false
+            }
+        }
+    }
+
+    const fn is_subgroup(self) -> bool {
+        match self {
+            Builtin::SubgroupSize | Builtin::Lane | Builtin::SubgroupId => true,
+            Builtin::GlobalId
+            | Builtin::LocalId
+            | Builtin::WorkgroupId
+            | Builtin::NumWorkgroups
+            | Builtin::LocalIndex => false,
+        }
+    }
+}
+
+/// What a kernel has of a built-in so far.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Seen {
+    /// It is in the interface.
+    named: bool,
+    /// Its value, loaded outside of all control flow; 0 if it was not.
+    value: u32,
+}
+
+impl Body<'_> {
+    /// A constant: the kernel declares it.
+    pub(super) fn workgroup_size(&mut self, axis: u8) -> u32 {
+        let size = self.size(axis);
+        self.w.u32(size)
+    }
+
+    pub(super) fn global_size(&mut self, axis: u8) -> u32 {
+        let groups = self.component(Builtin::NumWorkgroups, axis);
+        let size = self.size(axis);
+        if size == 1 {
+            return groups;
+        }
+        let (ty, size) = (self.w.ty(Type::U32), self.w.u32(size));
+        self.w.op2(S::IMul, ty, groups, size)
+    }
+
+    fn size(&self, axis: u8) -> u32 {
+        let sizes = self.kernel.workgroup_size();
+        sizes.get(usize::from(axis)).copied().unwrap_or(1)
+    }
+
+    pub(super) fn component(&mut self, builtin: Builtin, axis: u8) -> u32 {
+        let vector = self.read(builtin);
+        let ty = self.w.ty(Type::U32);
+        self.w.op2(S::CompositeExtract, ty, vector, u32::from(axis))
+    }
+
+    /// The value of a built-in variable, loaded here unless a load outside of all control flow dominates this place.
+    pub(super) fn read(&mut self, builtin: Builtin) -> u32 {
+        let n = builtin as usize;
+        let seen = self.builtins.get(n).copied().unwrap_or_default();
+        if seen.value != 0 {
+            return seen.value;
+        }
+        let u32_ty = self.w.ty(Type::U32);
+        let ty = if builtin.is_vector() {
+            self.w.vector(u32_ty, 3)
+        } else {
+            u32_ty
+        };
+        let var = self.builtin_variable(builtin, ty);
+        if !seen.named {
+            self.s.interface.push(var);
+        }
+        let value = self.w.op1(S::Load, ty, var);
+        if let Some(seen) = self.builtins.get_mut(n) {
+            seen.named = true;
+            if self.s.frames.is_empty() {
+                seen.value = value;
+            }
+        }
+        value
+    }
+
+    fn builtin_variable(&mut self, builtin: Builtin, ty: u32) -> u32 {
+        let n = builtin as usize;
+        if let Some(&var) = self.w.builtins.get(n)
+            && var != 0
+        {
+            return var;
+        }
+        let pointer = self.w.pointer(StorageClass::Input, ty);
+        let var = self.w.variable(StorageClass::Input, pointer, None);
+        self.w.annotations.extend_from_slice(&[
+            head(S::Decorate, 4),
+            var,
+            Decoration::BuiltIn as u32,
+            builtin.decoration() as u32,
+        ]);
+        if builtin.is_subgroup() {
+            self.w.caps |= cap::GROUP_NON_UNIFORM;
+        }
+        if let Some(slot) = self.w.builtins.get_mut(n) {
+            *slot = var;
+        }
+        var
+    }
+}

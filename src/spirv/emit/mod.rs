@@ -1,0 +1,151 @@
+//! The SPIR-V emitter: a kernel's bytecode to a module for Vulkan, in one pass.
+//!
+//! Sections of the module are written side by side and joined at the end; types and constants are interned as they are
+//! met. After warm-up an [`Emitter`] allocates nothing.
+//!
+//! What holes SPIR-V and Vulkan leave in an operation are closed as [`crate::op::Op`] says: divisors are guarded, shift
+//! amounts masked, conversions clamped, zeros in minima and maxima ordered; sums and products are decorated
+//! `NoContraction`; rounding and the preservation of signed zeros, infinities and NaNs are declared
+//! ([`FloatMode::Strict`]). Capabilities and extensions are those that the kernel needs and no others.
+//!
+//! ```
+//! use kernite::builder::KernelBuilder;
+//! use kernite::spirv;
+//! use kernite::types::{Access, Type};
+//!
+//! let mut b = KernelBuilder::new("twice", [64, 1, 1]);
+//! let data = b.buffer("data", Type::U32, Access::ReadWrite);
+//! let i = b.global_id(0);
+//! let x = b.load(data, i);
+//! let sum = b.add(x, x);
+//! b.store(data, i, sum);
+//! let words = spirv::emit(&b.finish()?, &spirv::Options::default())?;
+//! assert_eq!(words[0], 0x0723_0203, "the magic number");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arith;
+mod atomic;
+mod bits;
+mod body;
+mod builtins;
+mod compare;
+mod control;
+mod convert;
+mod declare;
+mod error;
+mod float;
+mod fma;
+mod interner;
+mod memory;
+mod options;
+mod sections;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use error::Error;
+pub use options::{
+    FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options, Overflow, Version, ZeroShared,
+};
+
+use crate::kernel::{Kernel, Module};
+use crate::limits::{Limit, exceeds};
+use body::{Body, Scratch};
+use sections::{Writer, cap};
+
+/// Emits kernels, one after the other, in memory that it keeps.
+#[derive(Debug, Default)]
+pub struct Emitter {
+    writer: Writer,
+    scratch: Scratch,
+}
+
+impl Emitter {
+    /// An emitter with no memory yet.
+    pub fn new() -> Emitter {
+        Emitter::default()
+    }
+
+    /// Writes a module with `kernel` as its entry point into `out`, replacing what was there.
+    ///
+    /// The entry point has the kernel's name. Buffers are storage buffers at their sets and bindings, each a structure of
+    /// one runtime array; those that the body leaves alone are not declared. Scalars are the members of one push-constant
+    /// block, laid out as [`crate::kernel::Signature`] says.
+    ///
+    /// # Errors
+    /// What [`Error`] lists; `out` is empty then.
+    pub fn emit(
+        &mut self,
+        kernel: &Kernel,
+        options: &Options,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        self.emit_kernels(core::slice::from_ref(kernel), options, out)
+    }
+
+    /// Writes a module with an entry point for each kernel of `module`. Types and constants are shared; every entry point
+    /// has its own buffers, scalars and interface.
+    ///
+    /// # Errors
+    /// As [`Emitter::emit`], and [`Error::Empty`] for a module without kernels.
+    pub fn emit_module(
+        &mut self,
+        module: &Module,
+        options: &Options,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        self.emit_kernels(module.kernels(), options, out)
+    }
+
+    fn emit_kernels(
+        &mut self,
+        kernels: &[Kernel],
+        options: &Options,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        out.clear();
+        if kernels.is_empty() {
+            return Err(Error::Empty);
+        }
+        self.writer.clear();
+        if options.memory_model == MemoryModel::Vulkan {
+            self.writer.caps |= cap::VULKAN_MEMORY_MODEL;
+        }
+        for (number, kernel) in kernels.iter().enumerate() {
+            Body::new(&mut self.writer, &mut self.scratch, kernel, options, number).run()?;
+        }
+        if self.writer.fma64 != 0 {
+            self.writer.write_fma64();
+            let (needed, available) = (self.writer.next, options.limits.id_bound);
+            exceeds(Limit::IdBound, u64::from(needed), u64::from(available)).map_err(|source| {
+                Error::Limit {
+                    kernel: kernels.len() - 1,
+                    source,
+                }
+            })?;
+        }
+        self.writer.join(options.version, options.memory_model, out);
+        Ok(())
+    }
+}
+
+/// Emits one kernel. Who emits many keeps an [`Emitter`].
+///
+/// # Errors
+/// As [`Emitter::emit`].
+pub fn emit(kernel: &Kernel, options: &Options) -> Result<Vec<u32>, Error> {
+    let mut out = Vec::new();
+    Emitter::new().emit(kernel, options, &mut out)?;
+    Ok(out)
+}
+
+/// Emits a module of kernels. Who emits many keeps an [`Emitter`].
+///
+/// # Errors
+/// As [`Emitter::emit_module`].
+pub fn emit_module(module: &Module, options: &Options) -> Result<Vec<u32>, Error> {
+    let mut out = Vec::new();
+    Emitter::new().emit_module(module, options, &mut out)?;
+    Ok(out)
+}

@@ -1,0 +1,386 @@
+//! The sections of a module (SPIR-V section 2.4, Logical Layout of a Module), kept apart while it is written and joined
+//! by copies at the end.
+
+use super::interner::Interner;
+use super::options::{MemoryModel, Version};
+use spirv::{Capability, Decoration, Op};
+
+/// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
+pub(super) mod cap {
+    pub const INT64: u32 = 1 << 1;
+    pub const FLOAT64: u32 = 1 << 2;
+    pub const INT64_ATOMICS: u32 = 1 << 3;
+    pub const GROUP_NON_UNIFORM: u32 = 1 << 4;
+    pub const DENORM_PRESERVE: u32 = 1 << 5;
+    pub const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 1 << 6;
+    pub const ROUNDING_MODE_RTE: u32 = 1 << 7;
+    pub const ATOMIC_FLOAT32_ADD: u32 = 1 << 8;
+    pub const VULKAN_MEMORY_MODEL: u32 = 1 << 9;
+    pub const VULKAN_MEMORY_MODEL_DEVICE_SCOPE: u32 = 1 << 10;
+}
+
+const CAPABILITIES: [Capability; 11] = [
+    Capability::Shader,
+    Capability::Int64,
+    Capability::Float64,
+    Capability::Int64Atomics,
+    Capability::GroupNonUniform,
+    Capability::DenormPreserve,
+    Capability::SignedZeroInfNanPreserve,
+    Capability::RoundingModeRTE,
+    Capability::AtomicFloat32AddEXT,
+    Capability::VulkanMemoryModel,
+    Capability::VulkanMemoryModelDeviceScope,
+];
+
+/// Extensions, the capabilities that bring them, and the version that took them into the core.
+const EXTENSIONS: [(&str, u32, Option<Version>); 3] = [
+    (
+        "SPV_KHR_float_controls",
+        cap::DENORM_PRESERVE | cap::SIGNED_ZERO_INF_NAN_PRESERVE | cap::ROUNDING_MODE_RTE,
+        Some(Version::V1_4),
+    ),
+    (
+        "SPV_KHR_vulkan_memory_model",
+        cap::VULKAN_MEMORY_MODEL,
+        Some(Version::V1_5),
+    ),
+    (
+        "SPV_EXT_shader_atomic_float_add",
+        cap::ATOMIC_FLOAT32_ADD,
+        None,
+    ),
+];
+
+/// The first word of an instruction: how many words it has, and its opcode.
+#[inline(always)]
+pub(super) const fn head(op: Op, words: u32) -> u32 {
+    words << 16 | op as u32
+}
+
+/// Appends a literal string (SPIR-V section 2.2.1): UTF-8, little-endian in its words, a NUL at the end.
+pub(super) fn push_string(out: &mut Vec<u32>, text: &str) {
+    let mut chunks = text.as_bytes().chunks_exact(4);
+    for chunk in &mut chunks {
+        if let &[a, b, c, d] = chunk {
+            out.push(u32::from_le_bytes([a, b, c, d]));
+        }
+    }
+    let mut last = [0; 4];
+    for (to, &from) in last.iter_mut().zip(chunks.remainder()) {
+        *to = from;
+    }
+    out.push(u32::from_le_bytes(last));
+}
+
+/// The words of such a string.
+pub(super) fn string_words(text: &str) -> usize {
+    text.len() / 4 + 1
+}
+
+/// Where the parts of a function end.
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    locals: usize,
+    body: usize,
+}
+
+/// A module under construction. Its memory is kept between modules.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub entries: Vec<u32>,
+    pub modes: Vec<u32>,
+    pub names: Vec<u32>,
+    pub annotations: Vec<u32>,
+    /// Types, constants and global variables, in the order in which they were needed.
+    pub globals: Vec<u32>,
+    /// For each function what stands before its instructions: `OpFunction`, the first label, the variables.
+    pub locals: Vec<u32>,
+    pub body: Vec<u32>,
+    functions: Vec<Function>,
+    /// Needed capabilities, as bits of [`cap`].
+    pub caps: u32,
+    /// The next free id. The loop over a kernel's instructions bounds it, see [`super::body::Body::run`].
+    pub next: u32,
+    /// The id of GLSL.std.450 once it is needed.
+    glsl: u32,
+    pub(super) interner: Interner,
+    /// The ids of types by their codes.
+    pub(super) types: [u32; 64],
+    /// The built-in variables, by [`super::builtins::Builtin`].
+    pub(super) builtins: [u32; super::builtins::COUNT],
+    /// The function that computes an exact f64 `fma`, once it is needed.
+    pub(super) fma64: u32,
+}
+
+impl Default for Writer {
+    fn default() -> Writer {
+        Writer {
+            entries: Vec::new(),
+            modes: Vec::new(),
+            names: Vec::new(),
+            annotations: Vec::new(),
+            globals: Vec::new(),
+            locals: Vec::new(),
+            body: Vec::new(),
+            functions: Vec::new(),
+            caps: 1,
+            next: 1,
+            glsl: 0,
+            interner: Interner::default(),
+            types: [0; 64],
+            builtins: [0; super::builtins::COUNT],
+            fma64: 0,
+        }
+    }
+}
+
+impl Writer {
+    /// Empties everything. Names every field, so that a new one does not compile until it is emptied here.
+    pub(super) fn clear(&mut self) {
+        let Writer {
+            entries,
+            modes,
+            names,
+            annotations,
+            globals,
+            locals,
+            body,
+            functions,
+            caps,
+            next,
+            glsl,
+            interner,
+            types,
+            builtins,
+            fma64,
+        } = self;
+        for section in [entries, modes, names, annotations, globals, locals, body] {
+            section.clear();
+        }
+        functions.clear();
+        *caps = 1;
+        *next = 1;
+        *glsl = 0;
+        interner.clear();
+        *types = [0; 64];
+        *builtins = [0; super::builtins::COUNT];
+        *fma64 = 0;
+    }
+
+    /// A fresh id. Far below 2^32: see `next`.
+    #[inline(always)]
+    pub(super) fn id(&mut self) -> u32 {
+        let id = self.next;
+        self.next = id.wrapping_add(1);
+        id
+    }
+
+    /// The id of GLSL.std.450.
+    #[inline]
+    pub(super) fn glsl(&mut self) -> u32 {
+        if self.glsl == 0 {
+            self.glsl = self.id();
+        }
+        self.glsl
+    }
+
+    #[inline(always)]
+    pub(super) fn op1(&mut self, op: Op, ty: u32, a: u32) -> u32 {
+        let id = self.id();
+        self.body.extend_from_slice(&[head(op, 4), ty, id, a]);
+        id
+    }
+
+    #[inline(always)]
+    pub(super) fn op2(&mut self, op: Op, ty: u32, a: u32, b: u32) -> u32 {
+        let id = self.id();
+        self.body.extend_from_slice(&[head(op, 5), ty, id, a, b]);
+        id
+    }
+
+    #[inline(always)]
+    pub(super) fn op3(&mut self, op: Op, ty: u32, a: u32, b: u32, c: u32) -> u32 {
+        let id = self.id();
+        self.body.extend_from_slice(&[head(op, 6), ty, id, a, b, c]);
+        id
+    }
+
+    #[inline(always)]
+    pub(super) fn op4(&mut self, op: Op, ty: u32, [a, b, c, d]: [u32; 4]) -> u32 {
+        let id = self.id();
+        self.body
+            .extend_from_slice(&[head(op, 7), ty, id, a, b, c, d]);
+        id
+    }
+
+    #[inline]
+    pub(super) fn ext1(&mut self, inst: spirv::GlslStd450Op, ty: u32, a: u32) -> u32 {
+        let set = self.glsl();
+        self.op3(Op::ExtInst, ty, set, inst as u32, a)
+    }
+
+    #[inline]
+    pub(super) fn ext2(&mut self, inst: spirv::GlslStd450Op, ty: u32, a: u32, b: u32) -> u32 {
+        let set = self.glsl();
+        self.op4(Op::ExtInst, ty, [set, inst as u32, a, b])
+    }
+
+    #[inline]
+    pub(super) fn ext3(
+        &mut self,
+        inst: spirv::GlslStd450Op,
+        ty: u32,
+        a: u32,
+        b: u32,
+        c: u32,
+    ) -> u32 {
+        let set = self.glsl();
+        let id = self.id();
+        self.body
+            .extend_from_slice(&[head(Op::ExtInst, 8), ty, id, set, inst as u32, a, b, c]);
+        id
+    }
+
+    /// An arithmetic instruction on floats that may not be contracted.
+    #[inline(always)]
+    pub(super) fn exact2(&mut self, op: Op, ty: u32, a: u32, b: u32) -> u32 {
+        let id = self.op2(op, ty, a, b);
+        self.decorate(id, Decoration::NoContraction);
+        id
+    }
+
+    #[inline(always)]
+    pub(super) fn decorate(&mut self, id: u32, decoration: Decoration) {
+        self.annotations
+            .extend_from_slice(&[head(Op::Decorate, 3), id, decoration as u32]);
+    }
+
+    pub(super) fn decorate_with(&mut self, id: u32, decoration: Decoration, value: u32) {
+        self.annotations
+            .extend_from_slice(&[head(Op::Decorate, 4), id, decoration as u32, value]);
+    }
+
+    pub(super) fn member_offset(&mut self, id: u32, member: u32, offset: u32) {
+        let words = [
+            head(Op::MemberDecorate, 5),
+            id,
+            member,
+            Decoration::Offset as u32,
+            offset,
+        ];
+        self.annotations.extend_from_slice(&words);
+    }
+
+    /// `OpName`, where there is a name. The verifier keeps names below 4096 bytes.
+    pub(super) fn name(&mut self, id: u32, text: &str) {
+        if !text.is_empty() {
+            // At most 4096 bytes of name.
+            let words = 2 + string_words(text) as u32;
+            self.names.extend_from_slice(&[head(Op::Name, words), id]);
+            push_string(&mut self.names, text);
+        }
+    }
+
+    /// `OpMemberName`, where there is a name.
+    pub(super) fn member_name(&mut self, id: u32, member: u32, text: &str) {
+        if !text.is_empty() {
+            let words = 3 + string_words(text) as u32;
+            self.names
+                .extend_from_slice(&[head(Op::MemberName, words), id, member]);
+            push_string(&mut self.names, text);
+        }
+    }
+
+    #[inline]
+    pub(super) fn branch(&mut self, label: u32) {
+        self.body.extend_from_slice(&[head(Op::Branch, 2), label]);
+    }
+
+    #[inline]
+    pub(super) fn label(&mut self, label: u32) {
+        self.body.extend_from_slice(&[head(Op::Label, 2), label]);
+    }
+
+    /// `OpSelectionMerge` and `OpBranchConditional`; the false target is the last word written.
+    #[inline]
+    pub(super) fn select_branch(&mut self, merge: u32, condition: u32, yes: u32, no: u32) {
+        self.body.extend_from_slice(&[
+            head(Op::SelectionMerge, 3),
+            merge,
+            0,
+            head(Op::BranchConditional, 4),
+            condition,
+            yes,
+            no,
+        ]);
+    }
+
+    #[inline]
+    pub(super) fn loop_merge(&mut self, merge: u32, continue_: u32) {
+        self.body
+            .extend_from_slice(&[head(Op::LoopMerge, 4), merge, continue_, 0]);
+    }
+
+    /// Begins a function of type `ty` that returns `returns`: `OpFunction`; parameters and the first label follow.
+    pub(super) fn begin_function(&mut self, id: u32, returns: u32, ty: u32) {
+        self.locals
+            .extend_from_slice(&[head(Op::Function, 5), returns, id, 0, ty]);
+    }
+
+    pub(super) fn end_function(&mut self) {
+        self.body.push(head(Op::FunctionEnd, 1));
+        self.functions.push(Function {
+            locals: self.locals.len(),
+            body: self.body.len(),
+        });
+    }
+
+    /// Writes the whole module into `out`.
+    pub(super) fn join(&self, version: Version, model: MemoryModel, out: &mut Vec<u32>) {
+        let sections = [
+            &self.entries,
+            &self.modes,
+            &self.names,
+            &self.annotations,
+            &self.globals,
+        ];
+        let words: usize = sections.iter().map(|s| s.len()).sum();
+        out.clear();
+        // The preamble below has fewer than 128 words: 11 capabilities, 3 extensions, an import.
+        out.reserve(words + self.locals.len() + self.body.len() + 128);
+        out.extend_from_slice(&[spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
+        for (bit, capability) in CAPABILITIES.iter().enumerate() {
+            if self.caps >> bit & 1 != 0 {
+                out.extend_from_slice(&[head(Op::Capability, 2), *capability as u32]);
+            }
+        }
+        for (name, caps, core) in EXTENSIONS {
+            if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
+                out.push(head(Op::Extension, 1 + string_words(name) as u32));
+                push_string(out, name);
+            }
+        }
+        if self.glsl != 0 {
+            let name = "GLSL.std.450";
+            let words = 2 + string_words(name) as u32;
+            out.extend_from_slice(&[head(Op::ExtInstImport, words), self.glsl]);
+            push_string(out, name);
+        }
+        let model = match model {
+            MemoryModel::Glsl450 => spirv::MemoryModel::GLSL450,
+            MemoryModel::Vulkan => spirv::MemoryModel::Vulkan,
+        };
+        out.extend_from_slice(&[head(Op::MemoryModel, 3), 0, model as u32]);
+        for section in sections {
+            out.extend_from_slice(section);
+        }
+        let (mut locals, mut body) = (0, 0);
+        for function in &self.functions {
+            // Both ends rise and stay within their sections.
+            out.extend_from_slice(self.locals.get(locals..function.locals).unwrap_or(&[]));
+            out.extend_from_slice(self.body.get(body..function.body).unwrap_or(&[]));
+            (locals, body) = (function.locals, function.body);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Types and constants, each declared once.
+
+use super::interner::Found;
+use super::sections::{Writer, cap, head};
+use crate::types::{Scalar, Type};
+use spirv::{Decoration, Op, StorageClass};
+
+/// Stands for the opcode in the key of a storage-buffer block, which is no plain structure: it is decorated.
+const BLOCK: u32 = u32::MAX;
+
+impl Writer {
+    /// The id of a type; of [`Type::NONE`] that of `OpTypeVoid`.
+    #[inline]
+    pub(super) fn ty(&mut self, ty: Type) -> u32 {
+        // Codes are below 48.
+        match self.types.get(ty.code() as usize) {
+            Some(&id) if id != 0 => id,
+            _ => self.declare_type(ty),
+        }
+    }
+
+    #[cold]
+    fn declare_type(&mut self, ty: Type) -> u32 {
+        let id = match ty.scalar() {
+            Some(scalar) if ty.lanes() > 1 => {
+                let component = self.ty(Type::of(scalar));
+                let id = self.id();
+                self.globals.extend_from_slice(&[
+                    head(Op::TypeVector, 4),
+                    id,
+                    component,
+                    ty.lanes(),
+                ]);
+                id
+            }
+            Some(scalar) => self.declare_scalar(scalar),
+            None => {
+                let id = self.id();
+                self.globals.extend_from_slice(&[head(Op::TypeVoid, 2), id]);
+                id
+            }
+        };
+        if let Some(slot) = self.types.get_mut(ty.code() as usize) {
+            *slot = id;
+        }
+        id
+    }
+
+    fn declare_scalar(&mut self, scalar: Scalar) -> u32 {
+        let id = self.id();
+        let bits = scalar.bits();
+        match scalar {
+            Scalar::Bool => self.globals.extend_from_slice(&[head(Op::TypeBool, 2), id]),
+            Scalar::I8
+            | Scalar::I16
+            | Scalar::I32
+            | Scalar::I64
+            | Scalar::U8
+            | Scalar::U16
+            | Scalar::U32
+            | Scalar::U64 => {
+                if bits == 64 {
+                    self.caps |= cap::INT64;
+                }
+                let signed = u32::from(scalar.is_signed());
+                self.globals
+                    .extend_from_slice(&[head(Op::TypeInt, 4), id, bits, signed]);
+            }
+            Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => {
+                if bits == 64 {
+                    self.caps |= cap::FLOAT64;
+                }
+                self.globals
+                    .extend_from_slice(&[head(Op::TypeFloat, 3), id, bits]);
+            }
+        }
+        id
+    }
+
+    /// A type or constant that is declared once for its operands; `words` of them count.
+    fn once(&mut self, op: Op, words: u32, operands: [u32; 3]) -> u32 {
+        let [a, b, c] = operands;
+        let key = [op as u32, a, b, c];
+        match self.interner.find(&key) {
+            Found::Id(id) => id,
+            Found::Vacant(at) => {
+                let id = self.id();
+                self.interner.fill(at, key, id);
+                let all = [head(op, 2 + words), id, a, b, c];
+                self.globals
+                    .extend_from_slice(all.get(..2 + words as usize).unwrap_or(&all));
+                id
+            }
+        }
+    }
+
+    /// A vector of `n` of the type `component`, for those that are no [`Type`].
+    pub(super) fn vector(&mut self, component: u32, n: u32) -> u32 {
+        self.once(Op::TypeVector, 2, [component, n, 0])
+    }
+
+    /// The pair that `OpUMulExtended` and `OpSMulExtended` make.
+    pub(super) fn pair(&mut self, ty: u32) -> u32 {
+        self.once(Op::TypeStruct, 2, [ty, ty, 0])
+    }
+
+    /// A pointer type.
+    pub(super) fn pointer(&mut self, class: StorageClass, to: u32) -> u32 {
+        self.once(Op::TypePointer, 2, [class as u32, to, 0])
+    }
+
+    /// An array type without a layout: for shared and private memory, where Vulkan forbids `ArrayStride`.
+    pub(super) fn array(&mut self, elem: u32, len: u32) -> u32 {
+        let len = self.u32(len);
+        self.once(Op::TypeArray, 2, [elem, len, 0])
+    }
+
+    /// The function type without parameters that returns nothing.
+    pub(super) fn function_type(&mut self) -> u32 {
+        let void = self.ty(Type::NONE);
+        self.once(Op::TypeFunction, 1, [void, 0, 0])
+    }
+
+    /// The block of a storage buffer of `elem`: a structure of one runtime array. One for each element type, decorated
+    /// once.
+    pub(super) fn block(&mut self, elem: Type) -> u32 {
+        let elem_id = self.ty(elem);
+        let key = [BLOCK, elem_id, 0, 0];
+        match self.interner.find(&key) {
+            Found::Id(id) => id,
+            Found::Vacant(at) => {
+                let array = self.id();
+                let id = self.id();
+                self.interner.fill(at, key, id);
+                self.globals.extend_from_slice(&[
+                    head(Op::TypeRuntimeArray, 3),
+                    array,
+                    elem_id,
+                    head(Op::TypeStruct, 3),
+                    id,
+                    array,
+                ]);
+                self.decorate_with(array, Decoration::ArrayStride, elem.bytes());
+                self.decorate(id, Decoration::Block);
+                self.member_offset(id, 0, 0);
+                id
+            }
+        }
+    }
+
+    /// A scalar constant.
+    pub(super) fn constant(&mut self, ty: Type, bits: u64) -> u32 {
+        let type_id = self.ty(ty);
+        // The two halves of the bits.
+        let (low, high) = (bits as u32, (bits >> 32) as u32);
+        let key = [Op::Constant as u32, type_id, low, high];
+        match self.interner.find(&key) {
+            Found::Id(id) => id,
+            Found::Vacant(at) => {
+                let id = self.id();
+                self.interner.fill(at, key, id);
+                if ty == Type::BOOL {
+                    let op = if bits == 0 {
+                        Op::ConstantFalse
+                    } else {
+                        Op::ConstantTrue
+                    };
+                    self.globals.extend_from_slice(&[head(op, 3), type_id, id]);
+                } else if ty.bytes() == 8 {
+                    self.globals.extend_from_slice(&[
+                        head(Op::Constant, 5),
+                        type_id,
+                        id,
+                        low,
+                        high,
+                    ]);
+                } else {
+                    self.globals
+                        .extend_from_slice(&[head(Op::Constant, 4), type_id, id, low]);
+                }
+                id
+            }
+        }
+    }
+
+    /// A `u32` constant.
+    #[inline]
+    pub(super) fn u32(&mut self, value: u32) -> u32 {
+        self.constant(Type::U32, u64::from(value))
+    }
+
+    /// A `u64` constant.
+    #[inline]
+    pub(super) fn u64(&mut self, value: u64) -> u32 {
+        self.constant(Type::U64, value)
+    }
+
+    /// A float constant by its bits in either width.
+    pub(super) fn float(&mut self, ty: Type, bits32: u32, bits64: u64) -> u32 {
+        if ty == Type::F64 {
+            self.constant(ty, bits64)
+        } else {
+            self.constant(ty, u64::from(bits32))
+        }
+    }
+
+    /// The zero of a composite type.
+    pub(super) fn null(&mut self, ty: u32) -> u32 {
+        let key = [Op::ConstantNull as u32, ty, 0, 0];
+        match self.interner.find(&key) {
+            Found::Id(id) => id,
+            Found::Vacant(at) => {
+                let id = self.id();
+                self.interner.fill(at, key, id);
+                self.globals
+                    .extend_from_slice(&[head(Op::ConstantNull, 3), ty, id]);
+                id
+            }
+        }
+    }
+
+    /// A global variable.
+    pub(super) fn variable(
+        &mut self,
+        class: StorageClass,
+        pointer: u32,
+        initializer: Option<u32>,
+    ) -> u32 {
+        let id = self.id();
+        match initializer {
+            Some(initializer) => self.globals.extend_from_slice(&[
+                head(Op::Variable, 5),
+                pointer,
+                id,
+                class as u32,
+                initializer,
+            ]),
+            None => {
+                self.globals
+                    .extend_from_slice(&[head(Op::Variable, 4), pointer, id, class as u32])
+            }
+        }
+        id
+    }
+}

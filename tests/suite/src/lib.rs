@@ -1,0 +1,11 @@
+//! What the tests of this member share: the example kernels, random kernels, and running a kernel on every executor.
+#![forbid(unsafe_code)]
+
+pub mod choices;
+pub mod differential;
+pub mod generate;
+#[path = "../../../examples/kernels/mod.rs"]
+#[allow(missing_docs)]
+pub mod kernels;
+pub mod launches;
+pub mod run;
