@@ -358,9 +358,7 @@ impl FunctionInner {
     fn check_shared(&self, given: u32, moved: u32) -> Result<u32> {
         let limits = &self.module.shared.limits;
         let fixed = u64::from(self.attributes.shared_bytes);
-        // The dynamic array begins at a multiple of 16 behind what was moved.
-        let dynamic =
-            u64::from(moved).next_multiple_of(16) * u64::from(moved != 0) + u64::from(given);
+        let dynamic = u64::from(moved) + u64::from(given);
         let total = fixed + dynamic;
         if total > u64::from(limits.shared_bytes_opt_in) {
             return Err(LaunchError::SharedMemory {

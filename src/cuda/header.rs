@@ -1,7 +1,8 @@
 //! The header of a PTX text: enough of it to say before the driver does why it cannot be loaded.
 
 use super::DriverVersion;
-use core::fmt;
+use crate::limits::Limits;
+use crate::ptx::{self, Target, Variant};
 
 /// What a PTX text says of itself at its beginning (PTX ISA section 11.1, PTX Module Directives).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,52 +77,22 @@ pub(crate) enum Misfit {
         has: (u8, u8),
     },
     Target {
-        needs: TargetName,
+        needs: Target,
         capability: (u32, u32),
     },
 }
 
-/// A `.target` as numbers: 90 and `a`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TargetName {
-    sm: u32,
-    suffix: Option<char>,
-}
-
-impl TargetName {
-    fn parse(name: &str) -> Option<TargetName> {
-        let digits = name.strip_prefix("sm_")?;
-        let suffix = digits
-            .chars()
-            .next_back()
-            .filter(|c| matches!(c, 'a' | 'f'));
-        let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
-        Some(TargetName {
-            sm: digits.parse().ok()?,
-            suffix,
-        })
-    }
-
-    fn runs_on(self, (major, minor): (u32, u32)) -> bool {
-        let device = major.saturating_mul(10).saturating_add(minor);
-        match self.suffix {
-            // Architecture-specific: that architecture alone.
-            Some('a') => self.sm == device,
-            // Family-specific: later members of the family, which share the major number but for those that were renamed,
-            // so only what lies above the device is refused here.
-            _ => self.sm <= device,
-        }
+fn runs_on(target: Target, device: (u32, u32)) -> bool {
+    match target.variant() {
+        // Architecture-specific: that architecture alone.
+        Variant::Architecture => target.capability() == device,
+        // Some members of a family were renamed, so only what lies above the device is refused here.
+        Variant::Family | Variant::Base => target.capability() <= device,
     }
 }
 
-impl fmt::Display for TargetName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sm_{}", self.sm)?;
-        self.suffix.map_or(Ok(()), |c| write!(f, "{c}"))
-    }
-}
-
-/// Compares the header with driver and device. What it does not say is left to the driver.
+/// Compares the header with driver and device. What it does not say, and targets that this crate does not know, are left
+/// to the driver.
 pub(crate) fn misfit(
     header: PtxHeader<'_>,
     driver: DriverVersion,
@@ -132,8 +103,31 @@ pub(crate) fn misfit(
     {
         return Some(Misfit::Version { needs, has });
     }
-    let needs = header.target.and_then(TargetName::parse)?;
-    (!needs.runs_on(capability)).then_some(Misfit::Target { needs, capability })
+    let needs = Target::parse(header.target?).ok()?;
+    (!runs_on(needs, capability)).then_some(Misfit::Target { needs, capability })
+}
+
+/// The newest base target whose code a device runs, and the newest version that a driver takes: what to emit for them.
+pub(crate) fn options_for(
+    driver: DriverVersion,
+    capability: (u32, u32),
+    limits: Limits,
+) -> ptx::Options {
+    let bases = Target::all().filter(|target| target.variant() == Variant::Base);
+    let version = driver
+        .ptx()
+        .map(|(major, minor)| ptx::Version::new(major, minor));
+    // Older drivers do not know newer targets: the newest that both know.
+    let target = bases
+        .filter(|target| target.capability() <= capability)
+        .filter(|target| version.is_none_or(|version| target.first_version() <= version))
+        .last()
+        .unwrap_or_default();
+    let options = ptx::Options::new(target).with_limits(limits);
+    match version {
+        Some(version) => options.with_max_version(version),
+        None => options,
+    }
 }
 
 #[cfg(test)]
@@ -186,5 +180,21 @@ mod tests {
         assert!(check(".version 8.0\n.target sm_90a", 12_000, (9, 0)).is_none());
         assert!(check(".version 8.8\n.target sm_100f", 13_000, (10, 3)).is_none());
         assert!(check("rubbish", 12_000, (9, 0)).is_none());
+    }
+
+    #[test]
+    fn what_is_emitted_fits() {
+        for (driver, capability, name) in [
+            (12_000, (7, 5), "sm_75"),
+            (13_000, (9, 0), "sm_90"),
+            // CUDA 12.0 knows no Blackwell, which runs what is for Hopper.
+            (12_000, (12, 0), "sm_90"),
+            (13_000, (12, 1), "sm_121"),
+            (14_000, (13, 0), "sm_121"),
+            (12_000, (7, 0), "sm_75"),
+        ] {
+            let options = options_for(DriverVersion(driver), capability, Limits::CUDA);
+            assert_eq!(options.target.to_string(), name);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Loading.
 
 use super::function::Function;
-use super::header::{Misfit, PtxHeader, misfit};
+use super::header::{self, Misfit, PtxHeader, misfit};
 use super::jit::{JitError, LoadOptions, Log, Request};
 use super::launch::Plan;
 use super::result::{Error, Result, call, check};
@@ -9,7 +9,8 @@ use super::shared::Shared;
 use super::slots::Uses;
 use super::sys::{CUfunction, CUmodule};
 use super::{Context, cubin};
-use crate::kernel::Signature;
+use crate::kernel::{self, Kernel, Signature};
+use crate::ptx;
 use core::ffi::c_void;
 use core::fmt;
 use std::ffi::CString;
@@ -68,6 +69,23 @@ impl Module {
         fits(&context.shared, ptx)?;
         // SAFETY: the text ends in its only NUL, so the driver reads it as text and stops there.
         unsafe { Module::load_image(context, text.as_ptr().cast(), options) }
+    }
+
+    /// Emits a module's kernels for this device and driver ([`Context::ptx_options`]) and loads them.
+    ///
+    /// # Errors
+    /// [`Error::Emit`] for what the target lacks, and as [`Module::load`].
+    pub fn emit(
+        context: &Context,
+        kernels: &kernel::Module,
+        options: &LoadOptions,
+    ) -> Result<Module> {
+        let mut text = Vec::new();
+        ptx::Emitter::new()
+            .emit_module(kernels, &context.ptx_options(), &mut text)
+            .map_err(|error| Error::Emit(Box::new(error)))?;
+        // Only ASCII is written.
+        Module::load(context, &String::from_utf8_lossy(&text), options)
     }
 
     /// Loads machine code: a cubin as ptxas or [`super::cache`] makes it.
@@ -177,7 +195,16 @@ impl Module {
         self.with_plan(name, Plan::new(signature, false))
     }
 
-    /// The same for a kernel that checks the bounds of every access: [`Function::launch`], which is safe, launches it.
+    /// The kernel with the name and signature of one of those that the module was emitted from; see [`Module::emit`] and
+    /// [`Module::kernel`].
+    ///
+    /// # Errors
+    /// As [`Module::kernel`].
+    pub fn emitted(&self, kernel: &Kernel) -> Result<Function> {
+        self.kernel(&ptx::entry_name(kernel.name()), &kernel.signature())
+    }
+
+    /// The same as [`Module::kernel`] for a kernel that checks the bounds of every access: [`Function::launch`], which is safe, launches it.
     ///
     /// # Safety
     /// The module was loaded from what kernite's emitter made of the kernel of this signature with checked bounds. A
@@ -228,6 +255,52 @@ impl Module {
             }
         }
         Ok(())
+    }
+}
+
+impl Context {
+    /// What to emit PTX for here: the newest target that the device runs and the driver knows, no `.version` that the
+    /// driver does not take, and the device's limits.
+    pub fn ptx_options(&self) -> ptx::Options {
+        let shared = &self.shared;
+        header::options_for(
+            shared.version,
+            shared.capability,
+            shared.limits.kernel_limits(),
+        )
+    }
+
+    /// Emits one kernel for this device and driver and loads it.
+    ///
+    /// # Errors
+    /// As [`Module::emit`] and [`Module::kernel`].
+    ///
+    /// ```no_run
+    /// use kernite::cuda::{Driver, LoadOptions, args};
+    /// use kernite::{Access, KernelBuilder, Type};
+    ///
+    /// let mut b = KernelBuilder::new("twice", [128, 1, 1]);
+    /// let data = b.buffer("data", Type::F32, Access::ReadWrite);
+    /// let (i, n) = (b.global_id(0), b.array_length(data));
+    /// let inside = b.lt(i, n);
+    /// b.when(inside, |b| {
+    ///     let x = b.load(data, i);
+    ///     let sum = b.add(x, x);
+    ///     b.store(data, i, sum);
+    /// });
+    /// let kernel = b.finish()?;
+    ///
+    /// let context = Driver::load()?.device(0)?.primary_context()?;
+    /// let stream = context.stream()?;
+    /// let twice = context.load_kernel(&kernel, &LoadOptions::new())?;
+    /// let mut data = context.upload(&[1.0f32, 2.0, 3.0])?;
+    /// // SAFETY: the kernel accesses `data` below its length only.
+    /// unsafe { twice.launch_unchecked(&stream, &twice.config_for(3)?, &args![&mut data])? };
+    /// assert_eq!(data.to_vec()?, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_kernel(&self, kernel: &Kernel, options: &LoadOptions) -> Result<Function> {
+        Module::emit(self, &kernel.clone().into(), options)?.emitted(kernel)
     }
 }
 

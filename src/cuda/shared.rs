@@ -207,6 +207,7 @@ impl Shared {
             // A lost context is known already, and a missing entry point makes nothing that could be dropped.
             Error::Poisoned(_) | Error::MissingSymbol(_) => {}
             Error::Load(_)
+            | Error::Emit(_)
             | Error::Jit(_)
             | Error::Launch(_)
             | Error::TooLarge { .. }

@@ -6,13 +6,10 @@ use super::{Arg, ArgumentFault, LaunchError};
 use crate::cuda::result::Result;
 use crate::cuda::shared::Shared;
 use crate::kernel::{ParameterKind, Signature};
+use crate::ptx::dynamic_shared_base;
 use crate::types::{Scalar, Type};
 use core::ffi::c_void;
 use std::sync::Arc;
-
-/// Above this, static shared memory is emitted as part of the dynamic block (PTX ISA section 5.1.7: 48 KiB is the most
-/// that can be static).
-const MOST_STATIC_SHARED: u32 = 48 << 10;
 
 /// A parameter as the launch sees it.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +24,7 @@ pub(crate) struct Plan {
     pub signature: Signature,
     /// Whether the kernel checks the bounds of every access.
     pub checked: bool,
-    /// Bytes of dynamic shared memory that hold what was declared static.
+    /// Bytes of dynamic shared memory in front of the dynamic array, which hold what was declared static.
     pub moved_shared_bytes: u32,
     slots: Box<[Slot]>,
     /// The arguments whose lengths are passed behind the declared ones.
@@ -81,11 +78,7 @@ impl Plan {
         // A signature's lengths name its own buffers.
         let lengths = signature.lengths.iter();
         let lengths = lengths.filter_map(|length| buffers.get(length.buffer as usize).copied());
-        let moved_shared_bytes = if signature.static_shared_bytes > MOST_STATIC_SHARED {
-            signature.static_shared_bytes
-        } else {
-            0
-        };
+        let moved_shared_bytes = dynamic_shared_base(signature.static_shared_bytes);
         Plan {
             checked,
             moved_shared_bytes,

@@ -28,6 +28,9 @@ pub enum Error {
     /// The context was lost to an earlier failure, which this is. Nothing made in it can be used any more.
     #[error("the context is lost and nothing in it can be used any more; first cause: {0}")]
     Poisoned(Box<DriverError>),
+    /// A kernel cannot be emitted for this device and driver.
+    #[error(transparent)]
+    Emit(Box<crate::ptx::Error>),
     /// A module could not be loaded or linked; holds the driver's logs.
     #[error(transparent)]
     Jit(Box<JitError>),
@@ -87,6 +90,7 @@ impl Error {
             Error::Jit(e) => e.code(),
             Error::Load(e) => e.code(),
             Error::MissingSymbol(_)
+            | Error::Emit(_)
             | Error::Launch(_)
             | Error::TooLarge { .. }
             | Error::LengthMismatch { .. }
@@ -105,7 +109,8 @@ impl Error {
             Error::Load(e) => e.call(),
             Error::MissingSymbol(name) => Some(name),
             Error::LengthMismatch { call, .. } | Error::OtherContext { call, .. } => Some(call),
-            Error::Launch(_)
+            Error::Emit(_)
+            | Error::Launch(_)
             | Error::TooLarge { .. }
             | Error::Cast { .. }
             | Error::Null { .. }

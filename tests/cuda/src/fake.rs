@@ -8,6 +8,7 @@ use kernite::cuda::{
 use kernite::kernel::Signature;
 use libloading::Library;
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -219,6 +220,46 @@ impl Fake {
             0
         );
         stream
+    }
+
+    /// The driver's own `cuLaunchKernel`, without kernite. Only for kernels of the fake driver, which runs nothing.
+    pub fn raw_launch(
+        &self,
+    ) -> impl Fn(&Function, &Stream, [u32; 3], [u32; 3], &mut [*mut c_void]) -> u32 {
+        type F = unsafe extern "system" fn(
+            kernite::cuda::sys::CUfunction,
+            u32,
+            u32,
+            u32,
+            u32,
+            u32,
+            u32,
+            u32,
+            kernite::cuda::sys::CUstream,
+            *mut *mut c_void,
+            *mut *mut c_void,
+        ) -> u32;
+        let launch = self.call("cuLaunchKernel", |f: &F| *f);
+        move |function, stream, [gx, gy, gz], [bx, by, bz], params| {
+            let none = std::ptr::null_mut();
+            let (function, stream) = (function.as_raw(), stream.as_raw());
+            // SAFETY: the caller passes a pointer for each parameter; the fake driver reads no more.
+            unsafe {
+                launch(
+                    function,
+                    gx,
+                    gy,
+                    gz,
+                    bx,
+                    by,
+                    bz,
+                    0,
+                    stream,
+                    params.as_mut_ptr(),
+                    none,
+                )
+            }
+        }
     }
 
     fn text(&self, name: &str) -> String {
