@@ -206,6 +206,11 @@ impl Function {
         unsafe { function.enqueue(stream, config, dynamic, params.as_mut_ptr()) }
     }
 
+    /// Tells the context that it was launched, by a graph.
+    pub(crate) fn mark_launched(&self) {
+        self.inner.module.shared.launched(self.inner.id);
+    }
+
     /// The block size with which the most threads run at once, and the least number of blocks that fills the device
     /// (`cuOccupancyMaxPotentialBlockSize`), each block with `dynamic_shared_bytes` of dynamic shared memory.
     ///

@@ -24,16 +24,20 @@
 //! ```
 #![allow(unsafe_code)]
 
+pub mod cache;
 mod context;
 mod cubin;
 mod device;
 mod driver;
 mod function;
+mod graph;
 mod header;
 mod jit;
 mod launch;
+mod link;
 mod memory;
 mod module;
+mod profile;
 mod result;
 mod shared;
 mod slots;
@@ -45,6 +49,7 @@ pub use context::{Bound, Context};
 pub use device::{Device, DeviceLimits, DriverVersion};
 pub use driver::Driver;
 pub use function::{Function, FunctionAttributes, SuggestedBlock};
+pub use graph::{Graph, GraphBuilder, GraphLaunch};
 pub use header::PtxHeader;
 pub use jit::{JitError, LoadOptions, Log, Place};
 pub use launch::{Arg, ArgumentFault, LaunchConfig, LaunchError, LaunchLimit};
@@ -53,6 +58,7 @@ pub use memory::{
     UnifiedBuffer,
 };
 pub use module::Module;
+pub use profile::{Profile, Report, ReportRow};
 pub use result::{Code, DriverError, Error, LoadError, Result, Tried};
 pub use stream::{Event, Stream};
 
@@ -73,4 +79,8 @@ const _: () = {
     check::<DeviceSliceMut<'static, f32>>();
     check::<Arg<'static>>();
     check::<Error>();
+    check::<GraphBuilder>();
+    check::<Graph>();
+    check::<Profile>();
+    check::<cache::Cache>();
 };

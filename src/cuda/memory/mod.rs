@@ -8,6 +8,7 @@ mod slice;
 mod unified;
 
 pub(crate) use allocation::{Allocation, settle};
+pub(crate) use copy::Pattern;
 pub use device::{DeviceBuffer, FreeError};
 pub use pinned::PinnedBuffer;
 pub(crate) use slice::View;

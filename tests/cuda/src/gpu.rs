@@ -1,7 +1,10 @@
 //! A real GPU, where there is one.
 #![allow(unsafe_code)]
 
-use kernite::cuda::{Arg, Context, Device, Driver, Error, Function, LaunchConfig, Stream};
+use kernite::cuda::{
+    Arg, Context, Device, Driver, Error, Function, Graph, GraphBuilder, GraphLaunch, LaunchConfig,
+    Stream,
+};
 use kernite_testkit::skip;
 
 /// Device 0, or a counted skip.
@@ -113,4 +116,32 @@ pub fn launch_behind_the_checks(context: &Context, function: &Function, threads:
             none,
         )
     }
+}
+
+/// Adds a launch of one of this crate's own kernels to a graph.
+///
+/// # Errors
+/// As [`GraphBuilder::launch_unchecked`].
+pub fn graph_launch(
+    graph: &mut GraphBuilder,
+    function: &Function,
+    config: &LaunchConfig,
+    args: &[Arg<'_>],
+) -> Result<GraphLaunch, Error> {
+    // SAFETY: as in `launch`.
+    unsafe { graph.launch_unchecked(function, config, args) }
+}
+
+/// Exchanges the arguments of one of this crate's own kernels in a graph.
+///
+/// # Errors
+/// As [`Graph::set_launch_unchecked`].
+pub fn graph_set_launch(
+    graph: &mut Graph,
+    launch: GraphLaunch,
+    config: &LaunchConfig,
+    args: &[Arg<'_>],
+) -> Result<(), Error> {
+    // SAFETY: as in `launch`.
+    unsafe { graph.set_launch_unchecked(launch, config, args) }
 }

@@ -2,8 +2,10 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod cache;
 mod contexts;
 mod faults;
+mod graphs;
 mod launching;
 mod loading;
 mod memory;
