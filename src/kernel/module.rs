@@ -1,6 +1,7 @@
 //! Several kernels that are emitted together.
 
 use super::Kernel;
+use std::collections::BTreeMap;
 
 /// Kernels emitted together: one PTX text with several entries, one SPIR-V module with several entry points.
 ///
@@ -8,6 +9,8 @@ use super::Kernel;
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Module {
     kernels: Vec<Kernel>,
+    /// Where each name is, so that a module of many kernels is built in less than quadratic time.
+    names: BTreeMap<Box<str>, usize>,
 }
 
 /// Why a kernel cannot join a module.
@@ -36,16 +39,15 @@ impl Module {
     /// # Errors
     /// [`ModuleError::DuplicateName`] when a kernel of that name is there; the module stays as it was.
     pub fn push(&mut self, kernel: Kernel) -> Result<(), ModuleError> {
-        match self.kernels.iter().position(|k| k.name() == kernel.name()) {
-            Some(index) => Err(ModuleError::DuplicateName {
+        if let Some(&index) = self.names.get(kernel.name()) {
+            return Err(ModuleError::DuplicateName {
                 name: kernel.name().into(),
                 index,
-            }),
-            None => {
-                self.kernels.push(kernel);
-                Ok(())
-            }
+            });
         }
+        self.names.insert(kernel.name().into(), self.kernels.len());
+        self.kernels.push(kernel);
+        Ok(())
     }
 
     /// The kernels in the order in which they were added.
@@ -56,8 +58,10 @@ impl Module {
 
 impl From<Kernel> for Module {
     fn from(kernel: Kernel) -> Module {
+        let names = BTreeMap::from([(kernel.name().into(), 0)]);
         Module {
             kernels: vec![kernel],
+            names,
         }
     }
 }

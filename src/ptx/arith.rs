@@ -256,6 +256,7 @@ impl Body<'_, '_> {
         self.simple3(&FMA, inst)
     }
 
+    #[inline(never)]
     fn compare(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind_of(inst.a);
         let (a, b) = (self.value(inst.a), self.value(inst.b));
@@ -300,12 +301,8 @@ impl Body<'_, '_> {
         if kind == Kind::Bool {
             // There is no `selp.pred`.
             let to = self.unary(MOV.of(kind), kind, no);
-            self.w.bytes(b"\t@");
-            self.w.token(condition);
-            self.w.bytes(b" mov.pred ");
-            self.w.token(to);
-            self.w.operand(yes);
-            self.w.end();
+            let line = self.w.line().bytes(b"\t@").token(condition);
+            line.bytes(b" mov.pred ").token(to).operand(yes).end();
             return to;
         }
         self.ternary(SELP.of(kind), kind, yes, no, condition)

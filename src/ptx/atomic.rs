@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::mnemonic::{Mnemonic, piece};
-use super::writer::{Piece, Token};
+use super::writer::{Line, Piece, Token};
 use crate::kernel::{Inst, Mem, Ordering};
 use crate::types::{Order, Scope};
 
@@ -37,18 +37,17 @@ fn semantics(ordering: Ordering) -> &'static Piece {
 }
 
 impl Body<'_, '_> {
-    /// `verb.ordering.space.form `.
-    fn atomic_mnemonic(&mut self, verb: &Piece, ordering: u32, mem: Mem, form: &Piece) {
+    /// Begins a line with `verb.ordering.space.form `.
+    fn atomic_line(&mut self, verb: &Piece, ordering: u32, mem: Mem, form: &Piece) -> Line<'_> {
         // A verified word means an ordering.
         let ordering = Ordering::from_word(ordering).unwrap_or(Ordering::RELAXED);
-        self.w.piece(verb);
-        self.w.piece(semantics(ordering));
-        self.w.piece(match mem {
+        let space = match mem {
             // The verifier lets no atomic through to a private array.
             Mem::Shared(_) | Mem::Private(_) => piece!(".shared"),
             Mem::Buffer(_) => piece!(".global"),
-        });
-        self.w.piece(form);
+        };
+        let line = self.w.line().piece(verb).piece(semantics(ordering));
+        line.piece(space).piece(form)
     }
 
     pub fn atomic_load(&mut self, inst: &Inst) -> Token {
@@ -57,11 +56,8 @@ impl Body<'_, '_> {
         let (offset, ordering) = (self.side_word(inst, 0), self.side_word(inst, 1));
         let address = self.address(mem, inst.b, offset, kind);
         let to = self.register(kind);
-        self.atomic_mnemonic(piece!("\tld"), ordering, mem, forms::PLAIN.of(kind));
-        self.w.token(to);
-        self.w.bytes(b", [");
-        self.write_address(address);
-        self.w.bytes(b"];\n");
+        let line = self.atomic_line(piece!("\tld"), ordering, mem, forms::PLAIN.of(kind));
+        line.token(to).bytes(b", ").address(address).end();
         to
     }
 
@@ -72,12 +68,8 @@ impl Body<'_, '_> {
         let (offset, ordering) = (self.side_word(inst, 1), self.side_word(inst, 2));
         let address = self.address(mem, inst.b, offset, kind);
         let value = self.value(value);
-        self.atomic_mnemonic(piece!("\tst"), ordering, mem, forms::PLAIN.of(kind));
-        self.w.bytes(b"[");
-        self.write_address(address);
-        self.w.bytes(b"]");
-        self.w.operand(value);
-        self.w.end();
+        let line = self.atomic_line(piece!("\tst"), ordering, mem, forms::PLAIN.of(kind));
+        line.address(address).operand(value).end();
         Token::NONE
     }
 
@@ -92,13 +84,10 @@ impl Body<'_, '_> {
         }
         let address = self.address(mem, inst.b, offset, kind);
         let to = self.register(kind);
-        self.atomic_mnemonic(piece!("\tatom"), ordering, mem, form.of(kind));
-        self.w.token(to);
-        self.w.bytes(b", [");
-        self.write_address(address);
-        self.w.bytes(b"]");
-        self.w.operand(value);
-        self.w.end();
+        let line = self
+            .atomic_line(piece!("\tatom"), ordering, mem, form.of(kind))
+            .token(to);
+        line.bytes(b", ").address(address).operand(value).end();
         to
     }
 
@@ -142,28 +131,26 @@ impl Body<'_, '_> {
         let (offset, ordering) = (self.side_word(inst, 2), self.side_word(inst, 3));
         let address = self.address(mem, inst.b, offset, kind);
         let to = self.register(kind);
-        self.atomic_mnemonic(piece!("\tatom"), ordering, mem, forms::CAS.of(kind));
-        self.w.token(to);
-        self.w.bytes(b", [");
-        self.write_address(address);
-        self.w.bytes(b"]");
-        self.w.operand(comparand);
-        self.w.operand(new);
-        self.w.end();
+        let line = self
+            .atomic_line(piece!("\tatom"), ordering, mem, forms::CAS.of(kind))
+            .token(to);
+        let line = line.bytes(b", ").address(address);
+        line.operand(comparand).operand(new).end();
         to
     }
 
     pub fn workgroup_barrier(&mut self) -> Token {
-        self.w.piece(piece!("\tbar.sync 0;\n"));
+        self.w.line().piece(piece!("\tbar.sync 0;\n")).done();
         Token::NONE
     }
 
     pub fn memory_fence(&mut self, inst: &Inst) -> Token {
-        self.w.piece(if inst.flags & Inst::DEVICE != 0 {
+        let fence = if inst.flags & Inst::DEVICE != 0 {
             piece!("\tfence.acq_rel.gpu;\n")
         } else {
             piece!("\tfence.acq_rel.cta;\n")
-        });
+        };
+        self.w.line().piece(fence).done();
         Token::NONE
     }
 }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::mnemonic::{Kind, Mnemonic, by_bits, piece};
-use super::writer::{Piece, Token};
+use super::writer::Token;
 use crate::kernel::Inst;
 
 static AND: Mnemonic = by_bits!("and");
@@ -186,14 +186,9 @@ impl Body<'_, '_> {
         let (base, insert) = (self.value(base), self.value(insert));
         let (offset, count) = (self.bounded(offset), self.bounded(count));
         let to = self.register(kind);
-        let bfi: &Piece = BFI.of(kind);
-        self.w.piece(bfi);
-        self.w.token(to);
-        self.w.operand(insert);
-        self.w.operand(base);
-        self.w.operand(offset);
-        self.w.operand(count);
-        self.w.end();
+        let line = self.w.line().piece(BFI.of(kind)).token(to);
+        let line = line.operand(insert).operand(base);
+        line.operand(offset).operand(count).end();
         to
     }
 }

@@ -13,7 +13,7 @@ use crate::types::Type;
 /// What is kept from kernel to kernel, so that a warm emitter allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// The operand that stands for each value: a register, or an immediate.
+    /// Lent to the body.
     pub values: Vec<Token>,
     /// The parameter's number of each scalar.
     pub scalars: Vec<u32>,
@@ -56,11 +56,9 @@ pub(super) struct Body<'a, 'o> {
     pub contract: bool,
     pub w: Writer<'o>,
     pub s: &'a mut Scratch,
-    pub predicates: Registers,
-    pub b32: Registers,
-    pub b64: Registers,
-    pub f32: Registers,
-    pub f64: Registers,
+    /// The operand that stands for each value: a register, or an immediate.
+    pub values: Vec<Token>,
+    pub registers: [Registers; 5],
     /// Labels given out.
     pub labels: u32,
     /// The number of the innermost open block.
@@ -79,6 +77,7 @@ impl<'a, 'o> Body<'a, 'o> {
         w: Writer<'o>,
     ) -> Body<'a, 'o> {
         s.clear();
+        let values = core::mem::take(&mut s.values);
         Body {
             kernel,
             options,
@@ -87,11 +86,16 @@ impl<'a, 'o> Body<'a, 'o> {
             contract: kernel.contract(),
             w,
             s,
-            predicates: Registers::new("%p"),
-            b32: Registers::new("%r"),
-            b64: Registers::new("%rd"),
-            f32: Registers::new("%f"),
-            f64: Registers::new("%fd"),
+            values,
+            registers: const {
+                [
+                    Registers::new("%p"),
+                    Registers::new("%r"),
+                    Registers::new("%rd"),
+                    Registers::new("%f"),
+                    Registers::new("%fd"),
+                ]
+            },
             labels: 0,
             block: 0,
             innermost_loop: usize::MAX,
@@ -101,11 +105,12 @@ impl<'a, 'o> Body<'a, 'o> {
 
     /// Writes every instruction.
     pub fn run(&mut self) {
-        self.s.values.reserve(self.insts.len());
+        self.values.reserve(self.insts.len());
         for inst in self.insts {
             let value = self.step(inst);
-            self.s.values.push(value);
+            self.values.push(value);
         }
+        self.s.values = core::mem::take(&mut self.values);
     }
 
     /// Writes one instruction and gives the operand that stands for its value.
@@ -215,8 +220,7 @@ impl<'a, 'o> Body<'a, 'o> {
     #[inline(always)]
     pub fn value(&self, word: u32) -> Token {
         // A verified operand names an earlier instruction.
-        self.s
-            .values
+        self.values
             .get(word as usize)
             .copied()
             .unwrap_or(Token::NONE)
@@ -253,7 +257,7 @@ impl<'a, 'o> Body<'a, 'o> {
 
     #[cold]
     fn unsupported(&mut self, ty: Type) -> Kind {
-        let at = self.s.values.len();
+        let at = self.values.len();
         if self.error.is_none()
             && let Some(inst) = self.insts.get(at)
         {
@@ -272,46 +276,32 @@ impl<'a, 'o> Body<'a, 'o> {
     /// A new register for a value of a kind.
     #[inline(always)]
     pub fn register(&mut self, kind: Kind) -> Token {
-        match kind {
-            Kind::Bool => self.predicates.take(),
-            Kind::I32 | Kind::U32 => self.b32.take(),
-            Kind::F32 => self.f32.take(),
-            Kind::I64 | Kind::U64 => self.b64.take(),
-            Kind::F64 => self.f64.take(),
-        }
+        // Five classes, five counters.
+        self.registers[kind.class() as usize].take()
     }
 
     /// `mnemonic to, a;`
     #[inline(always)]
     pub fn line1(&mut self, mnemonic: &Piece, to: Token, a: Token) {
-        self.w.piece(mnemonic);
-        self.w.token(to);
-        self.w.operand(a);
-        self.w.end();
+        self.w.line().piece(mnemonic).register(to).operand(a).end();
     }
 
     /// `mnemonic to, a, b;`
     #[inline(always)]
     pub fn line2(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token) {
-        self.w.piece(mnemonic);
-        self.w.token(to);
-        self.w.operand(a);
-        self.w.operand(b);
-        self.w.end();
+        let line = self.w.line().piece(mnemonic).register(to);
+        line.operand(a).operand(b).end();
     }
 
     /// `mnemonic to, a, b, c;`
     #[inline(always)]
     pub fn line3(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token, c: Token) {
-        self.w.piece(mnemonic);
-        self.w.token(to);
-        self.w.operand(a);
-        self.w.operand(b);
-        self.w.operand(c);
-        self.w.end();
+        let line = self.w.line().piece(mnemonic).register(to);
+        line.operand(a).operand(b).operand(c).end();
     }
 
     /// One operand to a new register.
+    #[inline]
     pub fn unary(&mut self, mnemonic: &Piece, kind: Kind, a: Token) -> Token {
         let to = self.register(kind);
         self.line1(mnemonic, to, a);
@@ -319,6 +309,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// Two operands to a new register.
+    #[inline]
     pub fn binary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token) -> Token {
         let to = self.register(kind);
         self.line2(mnemonic, to, a, b);
@@ -326,6 +317,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// Three operands to a new register.
+    #[inline]
     pub fn ternary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token, c: Token) -> Token {
         let to = self.register(kind);
         self.line3(mnemonic, to, a, b, c);
@@ -333,6 +325,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// `T → T` by one instruction.
+    #[inline(always)]
     pub fn simple1(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let a = self.value(inst.a);
@@ -340,7 +333,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// `T, T → T` by one instruction.
-    #[inline]
+    #[inline(always)]
     pub fn simple2(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let (a, b) = (self.value(inst.a), self.value(inst.b));
@@ -348,7 +341,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// `T, T, T → T` by one instruction.
-    #[inline]
+    #[inline(always)]
     pub fn simple3(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let (a, b, c) = (self.value(inst.a), self.value(inst.b), self.value(inst.c));
@@ -365,7 +358,7 @@ impl<'a, 'o> Body<'a, 'o> {
     }
 
     /// Unsigned 32-bit immediate.
-    pub fn imm(number: u32) -> Token {
-        Token::integer(u64::from(number), false)
+    pub const fn imm(number: u32) -> Token {
+        Token::integer(number as u64, false)
     }
 }

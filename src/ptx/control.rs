@@ -34,22 +34,19 @@ impl Body<'_, '_> {
     }
 
     pub fn label(&mut self, label: u32) {
-        self.w.token(Token::numbered(b"$L", label));
-        self.w.bytes(b":\n");
+        let label = Token::numbered("$L", label);
+        self.w.line().token(label).bytes(b":\n").done();
     }
 
     pub fn branch(&mut self, label: u32) {
-        self.w.piece(piece!("\tbra "));
-        self.w.token(Token::numbered(b"$L", label));
-        self.w.end();
+        let label = Token::numbered("$L", label);
+        self.w.line().piece(piece!("\tbra ")).token(label).end();
     }
 
     pub fn branch_if(&mut self, predicate: Token, label: u32) {
-        self.w.bytes(b"\t@");
-        self.w.token(predicate);
-        self.w.bytes(b" bra ");
-        self.w.token(Token::numbered(b"$L", label));
-        self.w.end();
+        let label = Token::numbered("$L", label);
+        let line = self.w.line().bytes(b"\t@").token(predicate);
+        line.bytes(b" bra ").token(label).end();
     }
 
     fn open_block(&mut self) -> u32 {
@@ -73,7 +70,7 @@ impl Body<'_, '_> {
 
     pub fn begin_if(&mut self, inst: &Inst) -> Token {
         let predicate = self.value(inst.a);
-        let at = self.s.values.len();
+        let at = self.values.len();
         if let (Some(Op::Break | Op::Continue | Op::Return), Some(Op::End)) =
             (self.op_at(at + 1), self.op_at(at + 2))
         {
@@ -81,11 +78,9 @@ impl Body<'_, '_> {
             return Token::NONE;
         }
         let skip = self.new_label();
-        self.w.bytes(b"\t@!");
-        self.w.token(predicate);
-        self.w.bytes(b" bra ");
-        self.w.token(Token::numbered(b"$L", skip));
-        self.w.end();
+        let label = Token::numbered("$L", skip);
+        let line = self.w.line().bytes(b"\t@!").token(predicate);
+        line.bytes(b" bra ").token(label).end();
         let outer = self.open_block();
         self.s.frames.push(Frame::If { outer, skip });
         Token::NONE
@@ -95,7 +90,7 @@ impl Body<'_, '_> {
         let Some(Frame::If { outer, skip }) = self.s.frames.pop() else {
             return Token::NONE;
         };
-        let before = self.s.values.len().checked_sub(1);
+        let before = self.values.len().checked_sub(1);
         let left = before.and_then(|at| self.op_at(at));
         let end = match left {
             Some(Op::Break | Op::Continue | Op::Return) => None,
@@ -215,11 +210,10 @@ impl Body<'_, '_> {
     pub fn return_(&mut self) -> Token {
         match self.guard() {
             Some(predicate) => {
-                self.w.bytes(b"\t@");
-                self.w.token(predicate);
-                self.w.bytes(b" ret;\n");
+                let line = self.w.line().bytes(b"\t@").token(predicate);
+                line.bytes(b" ret;\n").done();
             }
-            None => self.w.bytes(b"\tret;\n"),
+            None => self.w.line().bytes(b"\tret;\n").done(),
         }
         Token::NONE
     }

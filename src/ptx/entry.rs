@@ -6,16 +6,19 @@ use super::memory::Object;
 use super::mnemonic::{Kind, piece};
 use super::names;
 use super::target::Version;
-use super::writer::{Token, Writer};
+use super::writer::{Piece, Text, Token, Writer};
 use super::{Options, PARAM_BYTES_MAX, PRIVATE_BYTES_MAX, STATIC_SHARED_MAX, dynamic_shared_base};
 use crate::kernel::{Kernel, Module, ParamRef, SharedLen};
 use crate::limits::{Limit, LimitExceeded, Limits, exceeds};
+use crate::op::Op;
 use crate::types::{Access, Type};
 
 /// Writes PTX text; keeps its memory, so that a warm one allocates nothing.
 #[derive(Debug, Default)]
 pub struct Emitter {
     scratch: Scratch,
+    /// The text of one entry.
+    text: Text,
 }
 
 impl Emitter {
@@ -68,14 +71,12 @@ impl Emitter {
             VersionNeed::Target(options.target),
         );
         let mut dynamic = false;
-        let mut instructions = 0usize;
         for kernel in kernels {
             let params = check(kernel, options)?;
             if params > u64::from(Limits::CUDA.ptx_param_bytes) {
                 need(Version::V8_1, VersionNeed::Parameters);
             }
             dynamic |= Layout::of(kernel).dynamic();
-            instructions = instructions.saturating_add(kernel.insts().len());
         }
         if let Some(allowed) = options.max_version.filter(|&allowed| version > allowed) {
             return Err(Error::Version {
@@ -85,36 +86,54 @@ impl Emitter {
             });
         }
         let begin = out.len();
-        // Most instructions are one line of about 36 bytes.
-        let estimate = 256 + 512 * kernels.len() + instructions.saturating_mul(40);
-        let mut w = Writer::new(out, estimate);
-        w.text(b".version ");
-        w.number(u64::from(version.major));
-        w.text(b".");
-        w.number(u64::from(version.minor));
-        w.text(b"\n.target ");
+        let mut w = Writer::new(&mut self.text);
+        let version = w
+            .line()
+            .bytes(b".version ")
+            .number(u32::from(version.major))
+            .bytes(b".")
+            .number(u32::from(version.minor));
+        version.bytes(b"\n.target ").done();
         let (name, len) = options.target.name_bytes();
         w.text(name.get(..len).unwrap_or(&name));
-        w.text(b"\n.address_size 64\n");
+        w.line().bytes(b"\n.address_size 64\n").done();
         if dynamic {
             w.text(b"\n.extern .shared .align 16 .b8 $dyn[];\n");
         }
-        let mut failed = None;
         for kernel in kernels {
             let mut body = Body::new(kernel, options, &mut self.scratch, w);
-            body.entry();
-            w = body.w;
-            failed = body.error;
-            if failed.is_some() {
-                break;
+            let parts = body.entry();
+            if let Some(error) = body.error.take() {
+                out.truncate(begin);
+                return Err(error);
             }
+            parts.append(&self.text, out);
+            w = Writer::new(&mut self.text);
         }
-        w.finish();
-        if let Some(error) = failed {
-            out.truncate(begin);
-            return Err(error);
-        }
+        let rest = w.position();
+        out.extend_from_slice(self.text.part(0, rest));
         Ok(())
+    }
+}
+
+/// Where the parts of an entry lie in the kept text. The declarations come last there and go before the body: their one
+/// copy to the output puts all parts in order.
+struct Parts {
+    body: usize,
+    declarations: usize,
+    end: usize,
+}
+
+impl Parts {
+    fn append(&self, text: &Text, out: &mut Vec<u8>) {
+        out.reserve(self.end);
+        for (from, to) in [
+            (0, self.body),
+            (self.declarations, self.end),
+            (self.body, self.declarations),
+        ] {
+            out.extend_from_slice(text.part(from, to));
+        }
     }
 }
 
@@ -218,82 +237,81 @@ impl Layout {
 }
 
 /// The dynamic block. No entry has such a name: see [`super::entry_name`].
-const DYNAMIC: Token = Token::symbol(b"$dyn");
+const DYNAMIC: Token = Token::symbol("$dyn");
 
 impl Body<'_, '_> {
     /// Writes the whole entry.
-    pub fn entry(&mut self) {
+    fn entry(&mut self) -> Parts {
         self.head();
-        let at = self.w.position();
+        let body = self.w.position();
         self.prologue();
         self.run();
         // A label may stand before the end, and the last block may be left open.
-        let returned = self
-            .insts
-            .last()
-            .is_some_and(|i| i.op == crate::op::Op::Return);
+        let returned = self.insts.last().is_some_and(|i| i.op == Op::Return);
         if !returned {
-            self.w.text(b"\tret;\n");
+            self.w.line().bytes(b"\tret;\n").done();
         }
-        self.w.text(b"}\n");
-        self.declare_registers(at);
+        self.w.line().bytes(b"}\n").done();
+        let declarations = self.w.position();
+        self.declare_registers();
+        Parts {
+            body,
+            declarations,
+            end: self.w.position(),
+        }
     }
 
     fn head(&mut self) {
-        self.w.text(b"\n.visible .entry ");
+        self.w.line().bytes(b"\n.visible .entry ").done();
         let name = self.kernel.name().as_bytes();
         if names::is_plain(name) {
             self.w.text(name);
         } else {
-            names::escape(name, |byte| self.w.bytes(&[byte]));
+            names::escape(name, |byte| self.w.line().bytes(&[byte]).done());
         }
-        self.w.text(b"(");
-        let mut separator: &[u8] = b"\n";
+        let mut separator = b"(\n";
         self.s.scalars.resize(self.kernel.scalars().len(), 0);
         for (number, param) in (0u32..).zip(self.kernel.params()) {
             let declared = match *param {
                 ParamRef::Buffer(_) => piece!("\t.param .u64 "),
-                ParamRef::Scalar(n) => {
-                    if let Some(scalar) = self.s.scalars.get_mut(n as usize) {
-                        *scalar = number;
-                    }
-                    let ty = self
-                        .kernel
-                        .scalars()
-                        .get(n as usize)
-                        .map_or(Type::NONE, |d| d.ty);
-                    match self.kind(ty) {
-                        Kind::Bool => piece!("\t.param .u8 "),
-                        Kind::I32 => piece!("\t.param .s32 "),
-                        Kind::U32 => piece!("\t.param .u32 "),
-                        Kind::F32 => piece!("\t.param .f32 "),
-                        Kind::I64 => piece!("\t.param .s64 "),
-                        Kind::U64 => piece!("\t.param .u64 "),
-                        Kind::F64 => piece!("\t.param .f64 "),
-                    }
-                }
+                ParamRef::Scalar(n) => self.scalar(n, number),
             };
-            self.w.text(separator);
+            let name = Token::numbered("$p", number);
+            let line = self.w.line().bytes(separator).piece(declared);
+            line.token(name).done();
             separator = b",\n";
-            self.w.piece(declared);
-            self.w.token(Token::numbered(b"$p", number));
         }
         for (number, used) in (0u32..).zip(self.kernel.buffer_uses()) {
             if used.length {
-                self.w.text(separator);
+                let name = Token::numbered("$n", number);
+                let line = self.w.line().bytes(separator);
+                line.piece(piece!("\t.param .u64 ")).token(name).done();
                 separator = b",\n";
-                self.w.piece(piece!("\t.param .u64 "));
-                self.w.token(Token::numbered(b"$n", number));
             }
         }
-        self.w.text(b"\n)\n.reqntid ");
+        let none: &[u8] = if separator == b"(\n" { b"(" } else { b"" };
+        self.w.text(none);
         let [x, y, z] = self.kernel.workgroup_size();
-        self.w.number(u64::from(x));
-        self.w.text(b", ");
-        self.w.number(u64::from(y));
-        self.w.text(b", ");
-        self.w.number(u64::from(z));
-        self.w.text(b"\n{\n");
+        let line = self.w.line().bytes(b"\n)\n.reqntid ").number(x);
+        let line = line.bytes(b", ").number(y).bytes(b", ").number(z);
+        line.bytes(b"\n{\n").done();
+    }
+
+    /// Notes the parameter of a scalar; gives its declaration.
+    fn scalar(&mut self, n: u32, number: u32) -> &'static Piece {
+        if let Some(scalar) = self.s.scalars.get_mut(n as usize) {
+            *scalar = number;
+        }
+        let scalar = self.kernel.scalars().get(n as usize);
+        match self.kind(scalar.map_or(Type::NONE, |d| d.ty)) {
+            Kind::Bool => piece!("\t.param .u8 "),
+            Kind::I32 => piece!("\t.param .s32 "),
+            Kind::U32 => piece!("\t.param .u32 "),
+            Kind::F32 => piece!("\t.param .f32 "),
+            Kind::I64 => piece!("\t.param .s64 "),
+            Kind::U64 => piece!("\t.param .u64 "),
+            Kind::F64 => piece!("\t.param .f64 "),
+        }
     }
 
     /// Arrays, addresses of buffers and arrays, and the clearing of zeroed arrays.
@@ -301,7 +319,7 @@ impl Body<'_, '_> {
         let layout = Layout::of(self.kernel);
         let mut offset = 0;
         for (number, d) in (0u32..).zip(self.kernel.shared()) {
-            let symbol = Token::numbered(b"$s", number);
+            let symbol = Token::numbered("$s", number);
             let object = match d.len {
                 SharedLen::Dynamic => (DYNAMIC, layout.dynamic_base),
                 SharedLen::Static(len) if layout.one_block => {
@@ -311,7 +329,7 @@ impl Body<'_, '_> {
                     (DYNAMIC, at)
                 }
                 SharedLen::Static(len) => {
-                    self.declare_array(b"\t.shared .align 16 .b8 ", symbol, len, d.elem);
+                    self.declare_array(piece!("\t.shared .align 16 .b8 "), symbol, len, d.elem);
                     (symbol, 0)
                 }
             };
@@ -321,8 +339,8 @@ impl Body<'_, '_> {
                 .push(Object::new(Token::NONE, symbol, symbol_offset, false));
         }
         for (number, d) in (0u32..).zip(self.kernel.private()) {
-            let symbol = Token::numbered(b"$l", number);
-            self.declare_array(b"\t.local .align 16 .b8 ", symbol, d.len, d.elem);
+            let symbol = Token::numbered("$l", number);
+            self.declare_array(piece!("\t.local .align 16 .b8 "), symbol, d.len, d.elem);
             self.s
                 .private
                 .push(Object::new(Token::NONE, symbol, 0, false));
@@ -349,25 +367,22 @@ impl Body<'_, '_> {
         }
     }
 
-    fn declare_array(&mut self, head: &[u8], symbol: Token, len: u32, elem: Type) {
-        self.w.text(head);
-        self.w.token(symbol);
-        self.w.bytes(b"[");
-        self.w.number(u64::from(len) * u64::from(elem.bytes()));
-        self.w.bytes(b"];\n");
+    fn declare_array(&mut self, head: &Piece, symbol: Token, len: u32, elem: Type) {
+        // The verifier holds the product below 2^32.
+        let bytes = len.saturating_mul(elem.bytes());
+        let line = self.w.line().piece(head).token(symbol);
+        line.bytes(b"[").number(bytes).bytes(b"];\n").done();
     }
 
     /// `mov.u32 base, symbol+offset;`
     fn address_of(&mut self, object: Object) -> Token {
-        let to = self.b32.take();
-        self.w.piece(piece!("\tmov.u32 "));
-        self.w.token(to);
-        self.w.operand(object.symbol);
+        let to = self.register(Kind::U32);
+        let mut line = self.w.line().piece(piece!("\tmov.u32 "));
+        line = line.token(to).operand(object.symbol);
         if object.symbol_offset != 0 {
-            self.w.bytes(b"+");
-            self.w.number(u64::from(object.symbol_offset));
+            line = line.bytes(b"+").number(object.symbol_offset);
         }
-        self.w.end();
+        line.end();
         to
     }
 
@@ -390,8 +405,8 @@ impl Body<'_, '_> {
             if !used.read && !used.written {
                 continue;
             }
-            let base = self.b64.take();
-            self.load_param(piece!("\tld.param.u64 "), base, b"$p", number);
+            let base = self.register(Kind::U64);
+            self.load_param(piece!("\tld.param.u64 "), base, "$p", number);
             self.line1(piece!("\tcvta.to.global.u64 "), base, base);
             let read_only = d.access == Access::Read && !d.may_alias && !used.written;
             if let Some(object) = self.s.buffers.get_mut(at) {
@@ -418,11 +433,10 @@ impl Body<'_, '_> {
                     self.binary(add, Kind::U32, base, bytes)
                 }
                 SharedLen::Dynamic => {
-                    let size = self.b32.take();
-                    self.w.piece(piece!("\tmov.u32 "));
-                    self.w.token(size);
-                    self.w.text(b", %dynamic_smem_size;\n");
-                    let start = self.b32.take();
+                    let size = self.register(Kind::U32);
+                    let line = self.w.line().piece(piece!("\tmov.u32 ")).token(size);
+                    line.bytes(b", %dynamic_smem_size;\n").done();
+                    let start = self.register(Kind::U32);
                     self.line1(piece!("\tmov.u32 "), start, DYNAMIC);
                     self.binary(add, Kind::U32, start, size)
                 }
@@ -432,9 +446,8 @@ impl Body<'_, '_> {
             self.label(next);
             let past = self.binary(piece!("\tsetp.ge.u32 "), Kind::Bool, word, end);
             self.branch_if(past, done);
-            self.w.text(b"\tst.shared.u32 [");
-            self.w.token(word);
-            self.w.text(b"], 0;\n");
+            let line = self.w.line().bytes(b"\tst.shared.u32 [");
+            line.token(word).bytes(b"], 0;\n").done();
             self.line2(add, word, word, stride);
             self.branch(next);
             self.label(done);
@@ -442,24 +455,20 @@ impl Body<'_, '_> {
         self.workgroup_barrier();
     }
 
-    /// Declares the registers that were used, and puts the declarations in front of the body.
-    fn declare_registers(&mut self, at: usize) {
-        let declared = self.w.position();
-        for (ty, registers) in [
-            (piece!("\t.reg .pred "), self.predicates),
-            (piece!("\t.reg .b32 "), self.b32),
-            (piece!("\t.reg .b64 "), self.b64),
-            (piece!("\t.reg .f32 "), self.f32),
-            (piece!("\t.reg .f64 "), self.f64),
-        ] {
+    /// Declares the registers that were used.
+    fn declare_registers(&mut self) {
+        let heads = [
+            piece!("\t.reg .pred %p<"),
+            piece!("\t.reg .b32 %r<"),
+            piece!("\t.reg .b64 %rd<"),
+            piece!("\t.reg .f32 %f<"),
+            piece!("\t.reg .f64 %fd<"),
+        ];
+        for (head, registers) in heads.into_iter().zip(&self.registers) {
             if registers.count() > 0 {
-                self.w.piece(ty);
-                self.w.text(registers.prefix().as_bytes());
-                self.w.text(b"<");
-                self.w.number(u64::from(registers.count()) + 1);
-                self.w.text(b">;\n");
+                let line = self.w.line().piece(head).number(registers.count() + 1);
+                line.bytes(b">;\n").done();
             }
         }
-        self.w.rotate(at, declared);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::mnemonic::{Kind, Mnemonic, by_type, piece};
-use super::writer::{Piece, Token};
+use super::writer::{Line, Piece, Token};
 use crate::kernel::{Inst, Mem};
 
 static LD_GLOBAL: Mnemonic = by_type!("ld.global");
@@ -18,7 +18,7 @@ static ST_SHARED: Mnemonic = by_type!("st.shared");
 static ST_LOCAL: Mnemonic = by_type!("st.local");
 
 /// The greatest byte offset that an address operand takes: it is a signed 32-bit number.
-const MAX_OFFSET: u64 = i32::MAX as u64;
+const MAX_OFFSET: u32 = i32::MAX as u32;
 
 /// A buffer or array as the body sees it.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,20 @@ impl Object {
 #[derive(Clone, Copy)]
 pub(super) struct Address {
     base: Token,
-    offset: u64,
+    /// In bytes, at most `MAX_OFFSET`.
+    offset: u32,
+}
+
+impl Line<'_> {
+    /// `[base]` or `[base+offset]`.
+    #[inline(always)]
+    pub fn address(self, address: Address) -> Self {
+        let mut line = self.bytes(b"[").token(address.base);
+        if address.offset != 0 {
+            line = line.bytes(b"+").number(address.offset);
+        }
+        line.bytes(b"]")
+    }
 }
 
 impl Body<'_, '_> {
@@ -102,13 +115,13 @@ impl Body<'_, '_> {
                 .wrapping_add(u64::from(offset))
                 .wrapping_mul(u64::from(size));
             let within = bytes.wrapping_add(u64::from(object.symbol_offset));
-            if within <= MAX_OFFSET && bytes <= MAX_OFFSET {
-                return Address {
+            return match u32::try_from(within) {
+                Ok(offset) if offset <= MAX_OFFSET && bytes <= within => Address {
                     base: object.symbol,
-                    offset: within,
-                };
-            }
-            return self.far(object.base, bytes, global);
+                    offset,
+                },
+                _ => self.far(object.base, bytes, global),
+            };
         }
         let open = self.s.open.get(object.last_block as usize) == Some(&true);
         let element = if object.last_index == index && open {
@@ -120,13 +133,12 @@ impl Body<'_, '_> {
         };
         // At most 2^32 * 8.
         let bytes = u64::from(offset) * u64::from(size);
-        if bytes <= MAX_OFFSET {
-            Address {
+        match u32::try_from(bytes) {
+            Ok(offset) if offset <= MAX_OFFSET => Address {
                 base: element,
-                offset: bytes,
-            }
-        } else {
-            self.far(element, bytes, global)
+                offset,
+            },
+            _ => self.far(element, bytes, global),
         }
     }
 
@@ -165,16 +177,6 @@ impl Body<'_, '_> {
         Address { base, offset: 0 }
     }
 
-    /// `base` or `base+offset`.
-    #[inline]
-    pub fn write_address(&mut self, address: Address) {
-        self.w.token(address.base);
-        if address.offset != 0 {
-            self.w.bytes(b"+");
-            self.w.number(address.offset);
-        }
-    }
-
     pub fn load(&mut self, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         // A verified word names an object.
@@ -192,11 +194,8 @@ impl Body<'_, '_> {
             },
         };
         let to = self.register(kind);
-        self.w.piece(mnemonic.of(kind));
-        self.w.token(to);
-        self.w.bytes(b", [");
-        self.write_address(address);
-        self.w.bytes(b"];\n");
+        let line = self.w.line().piece(mnemonic.of(kind)).token(to);
+        line.bytes(b", ").address(address).end();
         to
     }
 
@@ -217,12 +216,8 @@ impl Body<'_, '_> {
             Mem::Buffer(_) => &ST_GLOBAL,
         };
         let value = self.value(value);
-        self.w.piece(mnemonic.of(kind));
-        self.w.bytes(b"[");
-        self.write_address(address);
-        self.w.bytes(b"]");
-        self.w.operand(value);
-        self.w.end();
+        let line = self.w.line().piece(mnemonic.of(kind));
+        line.address(address).operand(value).end();
         Token::NONE
     }
 
@@ -237,8 +232,8 @@ impl Body<'_, '_> {
 
     pub fn array_length(&mut self, inst: &Inst) -> Token {
         let ld: &Piece = piece!("\tld.param.u64 ");
-        let to = self.b64.take();
-        self.load_param(ld, to, b"$n", inst.a);
+        let to = self.register(Kind::U64);
+        self.load_param(ld, to, "$n", inst.a);
         match self.kind(inst.ty) {
             Kind::U32 => self.unary(piece!("\tcvt.u32.u64 "), Kind::U32, to),
             _ => to,

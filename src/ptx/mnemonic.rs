@@ -19,7 +19,12 @@ pub(super) enum Kind {
 impl Kind {
     /// `None` for the types that there is no text for.
     #[inline(always)]
-    pub const fn of(ty: Type) -> Option<Kind> {
+    pub fn of(ty: Type) -> Option<Kind> {
+        // A code is below 48.
+        KINDS[usize::from(ty.code() & 63)]
+    }
+
+    const fn find(ty: Type) -> Option<Kind> {
         match ty {
             Type::BOOL => Some(Kind::Bool),
             Type::I32 => Some(Kind::I32),
@@ -29,6 +34,17 @@ impl Kind {
             Type::U64 => Some(Kind::U64),
             Type::F64 => Some(Kind::F64),
             _ => None,
+        }
+    }
+
+    #[inline(always)]
+    pub const fn class(self) -> Class {
+        match self {
+            Kind::Bool => Class::Pred,
+            Kind::I32 | Kind::U32 => Class::B32,
+            Kind::F32 => Class::F32,
+            Kind::I64 | Kind::U64 => Class::B64,
+            Kind::F64 => Class::F64,
         }
     }
 
@@ -48,6 +64,29 @@ impl Kind {
     pub const fn width(self) -> u32 {
         if self.is_wide() { 64 } else { 32 }
     }
+}
+
+static KINDS: [Option<Kind>; 64] = {
+    let mut kinds = [None; 64];
+    let mut code = 0;
+    while code < 64 {
+        if let Some(ty) = Type::from_code(code) {
+            kinds[code as usize] = Kind::find(ty);
+        }
+        code += 1;
+    }
+    kinds
+};
+
+/// A register class: the place of its counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(super) enum Class {
+    Pred,
+    B32,
+    B64,
+    F32,
+    F64,
 }
 
 /// A mnemonic, with the tab before and the space behind it, by [`Kind`].

@@ -111,13 +111,11 @@ mod tests {
             for b in alphabet {
                 for c in alphabet {
                     for d in alphabet {
-                        for e in alphabet {
-                            let name = [a, b, c, d, e].concat();
-                            let mapped = entry_name(&name).into_owned();
-                            assert!(allowed(&mapped), "{name:?} gives {mapped}");
-                            let other = seen.insert(mapped, name.clone());
-                            assert!(other.is_none_or(|o| o == name));
-                        }
+                        let name = [a, b, c, d].concat();
+                        let mapped = entry_name(&name).into_owned();
+                        assert!(allowed(&mapped), "{name:?} gives {mapped}");
+                        let other = seen.insert(mapped, name.clone());
+                        assert!(other.is_none_or(|o| o == name));
                     }
                 }
             }

@@ -68,7 +68,7 @@ impl Body<'_, '_> {
             .unwrap_or_default();
         let holds = if kind == Kind::Bool { Kind::U32 } else { kind };
         let to = self.register(holds);
-        self.load_param(LD_PARAM.of(kind), to, b"$p", number);
+        self.load_param(LD_PARAM.of(kind), to, "$p", number);
         if kind == Kind::Bool {
             return self.is_not_zero(Kind::U32, to);
         }
@@ -76,19 +76,16 @@ impl Body<'_, '_> {
     }
 
     /// `ld.param to, [name];`
-    pub fn load_param(&mut self, ld: &Piece, to: Token, prefix: &[u8], number: u32) {
-        self.w.piece(ld);
-        self.w.token(to);
-        self.w.bytes(b", [");
-        self.w.token(Token::numbered(prefix, number));
-        self.w.bytes(b"];\n");
+    pub fn load_param(&mut self, ld: &Piece, to: Token, prefix: &str, number: u32) {
+        let name = Token::numbered(prefix, number);
+        let line = self.w.line().piece(ld).token(to);
+        line.bytes(b", [").token(name).bytes(b"];\n").done();
     }
 
     fn special(&mut self, name: &Piece) -> Token {
-        let to = self.b32.take();
-        self.w.piece(piece!("\tmov.u32 "));
-        self.w.token(to);
-        self.w.piece(name);
+        let to = self.register(Kind::U32);
+        let line = self.w.line().piece(piece!("\tmov.u32 ")).token(to);
+        line.piece(name).done();
         to
     }
 

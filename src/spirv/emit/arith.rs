@@ -18,19 +18,6 @@ const fn patterns(ty: Type) -> (u64, u64) {
 }
 
 impl Body<'_> {
-    /// An operation with one instruction for integers and one for floats, which is not contracted.
-    #[inline(always)]
-    pub(super) fn arithmetic(&mut self, inst: &Inst, int: S, float: S) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let (a, b) = (self.val(inst.a), self.val(inst.b));
-        match class(inst.ty) {
-            Class::Signed | Class::Unsigned => self.w.op2(int, ty, a, b),
-            Class::Float if self.contract() => self.w.op2(float, ty, a, b),
-            Class::Float => self.w.exact2(float, ty, a, b),
-            Class::Bool | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
-        }
-    }
-
     pub(super) fn mul_add(&mut self, inst: &Inst) -> u32 {
         let ty = self.w.ty(inst.ty);
         let (a, b, c) = (self.val(inst.a), self.val(inst.b), self.val(inst.c));
@@ -97,13 +84,11 @@ impl Body<'_> {
         let ty = self.w.ty(inst.ty);
         let a = self.val(inst.a);
         let (op, signed) = match class(inst.ty) {
-            Class::Float => {
-                let b = self.val(inst.b);
-                return self.w.op2(S::FDiv, ty, a, b);
-            }
             Class::Signed => (S::SDiv, true),
             Class::Unsigned => (S::UDiv, false),
-            Class::Bool | Class::None => return self.unsupported(inst, inst.ty, NO_FORM),
+            Class::Float | Class::Bool | Class::None => {
+                return self.unsupported(inst, inst.ty, NO_FORM);
+            }
         };
         match self.known(inst.b) {
             Some(0 | 1) => return a,
@@ -143,44 +128,14 @@ impl Body<'_> {
         self.w.op2(S::ISub, ty, a, product)
     }
 
-    pub(super) fn neg(&mut self, inst: &Inst) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let a = self.val(inst.a);
-        match class(inst.ty) {
-            Class::Signed | Class::Unsigned => self.w.op1(S::SNegate, ty, a),
-            Class::Float => self.w.op1(S::FNegate, ty, a),
-            Class::Bool | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
-        }
-    }
-
+    /// Of unsigned integers; the others have a pattern.
     pub(super) fn abs(&mut self, inst: &Inst) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let a = self.val(inst.a);
         match class(inst.ty) {
-            Class::Signed => self.w.ext1(Gl::SAbs, ty, a),
-            Class::Unsigned => a,
-            Class::Float => self.w.ext1(Gl::FAbs, ty, a),
-            Class::Bool | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
+            Class::Unsigned => self.val(inst.a),
+            Class::Signed | Class::Float | Class::Bool | Class::None => {
+                self.unsupported(inst, inst.ty, NO_FORM)
+            }
         }
-    }
-
-    pub(super) fn min_max(&mut self, inst: &Inst, max: bool) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let (a, b) = (self.val(inst.a), self.val(inst.b));
-        let op = match (class(inst.ty), max) {
-            (Class::Signed, false) => Gl::SMin,
-            (Class::Signed, true) => Gl::SMax,
-            (Class::Unsigned, false) => Gl::UMin,
-            (Class::Unsigned, true) => Gl::UMax,
-            (Class::Float, _) => {
-                let zeros = self.may_be_zero(inst.a) && self.may_be_zero(inst.b);
-                return self.float_min_max(inst.ty, a, b, max, zeros);
-            }
-            (Class::Bool | Class::None, _) => {
-                return self.unsupported(inst, inst.ty, NO_FORM);
-            }
-        };
-        self.w.ext2(op, ty, a, b)
     }
 
     /// min(max(a, b), c) as it is written: `SClamp` and its kin are undefined where b > c.

@@ -48,26 +48,6 @@ impl Writer {
 }
 
 impl Body<'_> {
-    pub(super) fn bitwise(&mut self, inst: &Inst, int: S, bool_: S) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let (a, b) = (self.val(inst.a), self.val(inst.b));
-        match class(inst.ty) {
-            Class::Signed | Class::Unsigned => self.w.op2(int, ty, a, b),
-            Class::Bool => self.w.op2(bool_, ty, a, b),
-            Class::Float | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
-        }
-    }
-
-    pub(super) fn not(&mut self, inst: &Inst) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let a = self.val(inst.a);
-        match class(inst.ty) {
-            Class::Signed | Class::Unsigned => self.w.op1(S::Not, ty, a),
-            Class::Bool => self.w.op1(S::LogicalNot, ty, a),
-            Class::Float | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
-        }
-    }
-
     /// A shift amount modulo the width. SPIR-V leaves more undefined.
     fn amount(&mut self, operand: u32, ty: Type) -> u32 {
         // 32 or 64 bits.

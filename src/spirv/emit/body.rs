@@ -1,16 +1,18 @@
 //! One kernel on its way into a module: the pass over its instructions.
 
+use super::arith::NO_FORM;
 use super::builtins::{self, Builtin};
 use super::control::Frame;
-use super::declare::{Object, Scalars};
+use super::declare::{Objects, Scalars};
 use super::error::Error;
 use super::options::{FloatMode, MemoryModel, Options};
+use super::plain::Stop;
 use super::sections::{Writer, head};
 use crate::kernel::{Inst, Kernel};
 use crate::limits::{Limit, LimitExceeded};
 use crate::op::Op;
 use crate::types::{Scalar, Type};
-use spirv::{GlslStd450Op as Gl, Op as S};
+use spirv::Op as S;
 
 /// What is kept of a kernel while it is written; the memory is kept between kernels.
 #[derive(Debug, Default)]
@@ -20,9 +22,7 @@ pub(super) struct Scratch {
     pub frames: Vec<Frame>,
     /// The global variables that the entry point names.
     pub interface: Vec<u32>,
-    pub buffers: Vec<Object>,
-    pub shared: Vec<Object>,
-    pub private: Vec<Object>,
+    pub objects: Objects,
 }
 
 impl Scratch {
@@ -31,16 +31,13 @@ impl Scratch {
             values,
             frames,
             interface,
-            buffers,
-            shared,
-            private,
+            objects,
         } = self;
-        values.clear();
+        // See `run`.
+        let _ = values;
         frames.clear();
         interface.clear();
-        for objects in [buffers, shared, private] {
-            objects.clear();
-        }
+        objects.clear();
     }
 }
 
@@ -56,7 +53,7 @@ pub(super) enum Class {
 }
 
 #[inline(always)]
-pub(super) fn class(ty: Type) -> Class {
+pub(super) const fn class(ty: Type) -> Class {
     match ty.scalar() {
         Some(Scalar::Bool) => Class::Bool,
         Some(Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64) => Class::Signed,
@@ -64,6 +61,29 @@ pub(super) fn class(ty: Type) -> Class {
         Some(Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64) => Class::Float,
         None => Class::None,
     }
+}
+
+/// The kind of a type's code, for tables: none, bool, signed, unsigned, float. Codes are below 48.
+#[inline(always)]
+pub(super) const fn class_code(code: u8) -> usize {
+    const CODES: [u8; 64] = {
+        let mut codes = [0; 64];
+        let mut code = 0;
+        while code < 64 {
+            if let Some(ty) = Type::from_code(code) {
+                codes[code as usize] = match class(ty) {
+                    Class::None => 0,
+                    Class::Bool => 1,
+                    Class::Signed => 2,
+                    Class::Unsigned => 3,
+                    Class::Float => 4,
+                };
+            }
+            code += 1;
+        }
+        codes
+    };
+    CODES[code as usize & 63] as usize
 }
 
 /// A kernel under emission.
@@ -74,7 +94,7 @@ pub(super) struct Body<'a> {
     pub options: &'a Options,
     /// The kernel's number in the module.
     pub number: usize,
-    insts: &'a [Inst],
+    pub insts: &'a [Inst],
     at: usize,
     /// The function.
     pub function: u32,
@@ -93,7 +113,7 @@ pub(super) struct Body<'a> {
     pub wide: bool,
     contract: bool,
     /// Above this id, or after an error, the pass stops.
-    stop: u32,
+    pub stop: u32,
     error: Option<Error>,
 }
 
@@ -133,14 +153,27 @@ impl<'a> Body<'a> {
     /// Writes the kernel.
     pub(super) fn run(mut self) -> Result<(), Error> {
         self.begin()?;
-        self.s.values.reserve(self.insts.len());
-        for (at, inst) in self.insts.iter().enumerate() {
+        // What an earlier kernel left is overwritten before it is read: values are used behind where they are made.
+        if self.s.values.len() < self.insts.len() {
+            self.s.values.resize(self.insts.len(), 0);
+        }
+        loop {
+            let (at, why) = self.plain(self.at);
             self.at = at;
-            let value = self.instruction(inst);
-            self.s.values.push(value);
-            if self.w.next > self.stop {
-                return Err(self.stopped());
+            match (why, self.insts.get(at)) {
+                (Stop::End, _) | (_, None) => break,
+                (Stop::Room, _) => {}
+                (Stop::Other, Some(inst)) => {
+                    if !self.declare_for(inst) {
+                        let value = self.instruction(inst);
+                        if let Some(slot) = self.s.values.get_mut(at) {
+                            *slot = value;
+                        }
+                        self.at += 1;
+                    }
+                }
             }
+            self.check_ids()?;
         }
         if !self.terminated {
             self.w.body.push(head(S::Return, 1));
@@ -250,13 +283,33 @@ impl<'a> Body<'a> {
             Op::SubgroupId => self.read(Builtin::SubgroupId),
             Op::AssumeUniform => self.val(inst.a),
 
-            Op::Add => self.arithmetic(inst, S::IAdd, S::FAdd),
-            Op::Sub => self.arithmetic(inst, S::ISub, S::FSub),
-            Op::Mul => self.arithmetic(inst, S::IMul, S::FMul),
+            // All that these can be has a pattern.
+            Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Neg
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Not
+            | Op::Eq
+            | Op::Ne
+            | Op::Lt
+            | Op::Le
+            | Op::Gt
+            | Op::Ge
+            | Op::Select
+            | Op::Sqrt
+            | Op::Floor
+            | Op::Ceil
+            | Op::Trunc
+            | Op::RoundEven
+            | Op::VarGet
+            | Op::VarSet => self.unsupported(inst, inst.ty, NO_FORM),
+
             Op::MulHi => self.mul_hi(inst),
             Op::Div => self.div(inst),
             Op::Rem => self.rem(inst),
-            Op::Neg => self.neg(inst),
             Op::Abs => self.abs(inst),
             Op::Min => self.min_max(inst, false),
             Op::Max => self.min_max(inst, true),
@@ -266,10 +319,6 @@ impl<'a> Body<'a> {
             Op::MulAdd => self.mul_add(inst),
             Op::Fma => self.fma(inst),
 
-            Op::And => self.bitwise(inst, S::BitwiseAnd, S::LogicalAnd),
-            Op::Or => self.bitwise(inst, S::BitwiseOr, S::LogicalOr),
-            Op::Xor => self.bitwise(inst, S::BitwiseXor, S::LogicalNotEqual),
-            Op::Not => self.not(inst),
             Op::Shl => self.shift(inst, S::ShiftLeftLogical),
             Op::Shr => self.shr(inst),
             Op::RotateLeft => self.rotate(inst, S::ShiftLeftLogical, S::ShiftRightLogical),
@@ -283,18 +332,6 @@ impl<'a> Body<'a> {
             Op::FunnelShl => self.funnel_shl(inst),
             Op::FunnelShr => self.funnel_shr(inst),
 
-            Op::Eq => self.compare(inst, &super::compare::EQ),
-            Op::Ne => self.compare(inst, &super::compare::NE),
-            Op::Lt => self.compare(inst, &super::compare::LT),
-            Op::Le => self.compare(inst, &super::compare::LE),
-            Op::Gt => self.compare(inst, &super::compare::GT),
-            Op::Ge => self.compare(inst, &super::compare::GE),
-            Op::Select => {
-                let ty = self.w.ty(inst.ty);
-                let (a, b, c) = (self.val(inst.a), self.val(inst.b), self.val(inst.c));
-                self.w.op3(S::Select, ty, a, b, c)
-            }
-
             Op::Convert => self.convert(inst),
             Op::Bitcast => {
                 let a = self.val(inst.a);
@@ -305,30 +342,13 @@ impl<'a> Body<'a> {
                 self.w.op1(S::Bitcast, ty, a)
             }
 
-            Op::Sqrt => self.ext(inst, Gl::Sqrt),
             Op::Rsqrt => self.rsqrt(inst),
             Op::Rcp => self.rcp(inst),
-            Op::Floor => self.ext(inst, Gl::Floor),
-            Op::Ceil => self.ext(inst, Gl::Ceil),
-            Op::Trunc => self.ext(inst, Gl::Trunc),
-            Op::RoundEven => self.ext(inst, Gl::RoundEven),
 
             Op::Load => self.load(inst),
             Op::Store => self.store(inst),
             Op::ArrayLength => self.array_length(inst),
             Op::Var => self.var(inst),
-            Op::VarGet => {
-                let ty = self.w.ty(inst.ty);
-                let var = self.val(inst.a);
-                self.w.op1(S::Load, ty, var)
-            }
-            Op::VarSet => {
-                let (var, value) = (self.val(inst.a), self.val(inst.b));
-                self.w
-                    .body
-                    .extend_from_slice(&[head(S::Store, 3), var, value]);
-                0
-            }
 
             Op::AtomicLoad => self.atomic_load(inst),
             Op::AtomicStore => self.atomic_store(inst),

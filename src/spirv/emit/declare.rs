@@ -31,6 +31,8 @@ pub(super) struct Object {
     pub member: u32,
     /// Memory operands of every access.
     pub access: u32,
+    /// Loads and stores need no memory operands and no cast: see [`super::plain`].
+    pub plain: bool,
     /// Floats are kept as their bits, so that compare-exchange can act on them.
     pub as_bits: bool,
     /// The member of the block of scalars that holds its length.
@@ -45,9 +47,47 @@ impl Object {
         elem: Type::NONE,
         member: 0,
         access: 0,
+        plain: false,
         as_bits: false,
         length: 0,
     };
+}
+
+/// The memory objects of a kernel, by kind and number.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    pub buffers: Vec<Object>,
+    pub shared: Vec<Object>,
+    pub private: Vec<Object>,
+}
+
+impl Objects {
+    pub(super) fn clear(&mut self) {
+        let Objects {
+            buffers,
+            shared,
+            private,
+        } = self;
+        for objects in [buffers, shared, private] {
+            objects.clear();
+        }
+    }
+
+    /// The object of an operand word.
+    #[inline(always)]
+    fn get(&self, word: u32) -> Option<&Object> {
+        match Mem::from_word(word)? {
+            Mem::Buffer(n) => self.buffers.get(n as usize),
+            Mem::Shared(n) => self.shared.get(n as usize),
+            Mem::Private(n) => self.private.get(n as usize),
+        }
+    }
+
+    /// The object, if it is declared and plain.
+    #[inline(always)]
+    pub(super) fn plain(&self, word: u32) -> Option<&Object> {
+        self.get(word).filter(|object| object.plain)
+    }
 }
 
 /// The block of scalars.
@@ -77,9 +117,11 @@ impl Body<'_> {
         let label = [head(S::Label, 2), self.label];
         self.w.locals.extend_from_slice(&label);
         self.s
+            .objects
             .shared
             .resize(self.kernel.shared().len(), Object::NONE);
         self.s
+            .objects
             .private
             .resize(self.kernel.private().len(), Object::NONE);
         if self.options.zero_shared == ZeroShared::Loop {
@@ -166,7 +208,7 @@ impl Body<'_> {
         for (d, used) in kernel.buffers().iter().zip(kernel.buffer_uses()) {
             let set = self.set(d.set)?;
             if !used.any() {
-                self.s.buffers.push(Object::NONE);
+                self.s.objects.buffers.push(Object::NONE);
                 continue;
             }
             let as_bits = d.elem == Type::F32
@@ -208,10 +250,11 @@ impl Body<'_> {
                 elem,
                 member: self.w.u32(0),
                 access: access.bits(),
+                plain: access.is_empty() && !as_bits,
                 as_bits,
                 length,
             };
-            self.s.buffers.push(object);
+            self.s.objects.buffers.push(object);
             length += u32::from(used.length);
         }
         Ok(())
@@ -220,13 +263,7 @@ impl Body<'_> {
     /// A memory object, declared by now.
     #[inline]
     pub(super) fn object(&mut self, word: u32) -> Object {
-        let found = match Mem::from_word(word) {
-            Some(Mem::Buffer(n)) => self.s.buffers.get(n as usize),
-            Some(Mem::Shared(n)) => self.s.shared.get(n as usize),
-            Some(Mem::Private(n)) => self.s.private.get(n as usize),
-            None => None,
-        };
-        match found {
+        match self.s.objects.get(word) {
             Some(object) if object.var != 0 => *object,
             _ => self.declare_array(word),
         }
@@ -284,10 +321,11 @@ impl Body<'_> {
             elem,
             member: 0,
             access: access.bits(),
+            plain: access.is_empty() && !as_bits,
             as_bits,
             length: 0,
         };
-        if let Some(slot) = self.s.shared.get_mut(n as usize) {
+        if let Some(slot) = self.s.objects.shared.get_mut(n as usize) {
             *slot = object;
         }
         object
@@ -308,9 +346,10 @@ impl Body<'_> {
             var,
             pointer: self.w.pointer(StorageClass::Function, elem_id),
             elem: d.elem,
+            plain: true,
             ..Object::NONE
         };
-        if let Some(slot) = self.s.private.get_mut(n as usize) {
+        if let Some(slot) = self.s.objects.private.get_mut(n as usize) {
             *slot = object;
         }
         object

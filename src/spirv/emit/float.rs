@@ -16,23 +16,11 @@ const fn bits_of(ty: Type) -> (Type, u64) {
 }
 
 impl Body<'_> {
-    /// A function that is one instruction of GLSL.std.450.
-    #[inline]
-    pub(super) fn ext(&mut self, inst: &Inst, op: Gl) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let a = self.val(inst.a);
-        match class(inst.ty) {
-            Class::Float => self.w.ext1(op, ty, a),
-            Class::Signed | Class::Unsigned | Class::Bool | Class::None => {
-                self.unsupported(inst, inst.ty, NO_FORM)
-            }
-        }
-    }
-
     /// The root rounded and then the quotient; `InverseSqrt` has 2 ULP and is no better on zeros.
     pub(super) fn rsqrt(&mut self, inst: &Inst) -> u32 {
         let ty = self.w.ty(inst.ty);
-        let root = self.ext(inst, Gl::Sqrt);
+        let a = self.val(inst.a);
+        let root = self.w.ext1(Gl::Sqrt, ty, a);
         let one = self.one(inst.ty);
         self.w.op2(S::FDiv, ty, one, root)
     }
@@ -94,6 +82,20 @@ impl Body<'_> {
         let both = self.w.op2(S::IEqual, bool_ty, rest, zero);
         let signed = self.w.op1(S::Bitcast, id, joined);
         self.w.op3(S::Select, id, both, signed, chosen)
+    }
+
+    /// The minimum or maximum of floats; those of integers have a pattern.
+    pub(super) fn min_max(&mut self, inst: &Inst, max: bool) -> u32 {
+        let (a, b) = (self.val(inst.a), self.val(inst.b));
+        match class(inst.ty) {
+            Class::Float => {
+                let zeros = self.may_be_zero(inst.a) && self.may_be_zero(inst.b);
+                self.float_min_max(inst.ty, a, b, max, zeros)
+            }
+            Class::Signed | Class::Unsigned | Class::Bool | Class::None => {
+                self.unsupported(inst, inst.ty, NO_FORM)
+            }
+        }
     }
 
     /// As [`Body::float_min_max`], but NaN where either is NaN.

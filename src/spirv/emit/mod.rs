@@ -29,7 +29,6 @@ mod atomic;
 mod bits;
 mod body;
 mod builtins;
-mod compare;
 mod control;
 mod convert;
 mod declare;
@@ -39,7 +38,9 @@ mod fma;
 mod interner;
 mod memory;
 mod options;
+mod plain;
 mod sections;
+mod tape;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -3,6 +3,7 @@
 
 use super::interner::Interner;
 use super::options::{MemoryModel, Version};
+use super::tape::Tape;
 use spirv::{Capability, Decoration, Op};
 
 /// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
@@ -91,12 +92,12 @@ pub(super) struct Writer {
     pub entries: Vec<u32>,
     pub modes: Vec<u32>,
     pub names: Vec<u32>,
-    pub annotations: Vec<u32>,
+    pub annotations: Tape,
     /// Types, constants and global variables, in the order in which they were needed.
     pub globals: Vec<u32>,
     /// For each function what stands before its instructions: `OpFunction`, the first label, the variables.
     pub locals: Vec<u32>,
-    pub body: Vec<u32>,
+    pub body: Tape,
     functions: Vec<Function>,
     /// Needed capabilities, as bits of [`cap`].
     pub caps: u32,
@@ -119,10 +120,10 @@ impl Default for Writer {
             entries: Vec::new(),
             modes: Vec::new(),
             names: Vec::new(),
-            annotations: Vec::new(),
+            annotations: Tape::default(),
             globals: Vec::new(),
             locals: Vec::new(),
-            body: Vec::new(),
+            body: Tape::default(),
             functions: Vec::new(),
             caps: 1,
             next: 1,
@@ -155,9 +156,11 @@ impl Writer {
             builtins,
             fma64,
         } = self;
-        for section in [entries, modes, names, annotations, globals, locals, body] {
+        for section in [entries, modes, names, globals, locals] {
             section.clear();
         }
+        annotations.clear();
+        body.clear();
         functions.clear();
         *caps = 1;
         *next = 1;
@@ -174,6 +177,12 @@ impl Writer {
         let id = self.next;
         self.next = id.wrapping_add(1);
         id
+    }
+
+    /// The id of GLSL.std.450, or 0 while nothing needed it.
+    #[inline]
+    pub(super) fn known_glsl(&self) -> u32 {
+        self.glsl
     }
 
     /// The id of GLSL.std.450.
@@ -338,11 +347,11 @@ impl Writer {
 
     /// Writes the whole module into `out`.
     pub(super) fn join(&self, version: Version, model: MemoryModel, out: &mut Vec<u32>) {
-        let sections = [
+        let sections: [&[u32]; 5] = [
             &self.entries,
             &self.modes,
             &self.names,
-            &self.annotations,
+            self.annotations.words(),
             &self.globals,
         ];
         let words: usize = sections.iter().map(|s| s.len()).sum();
@@ -379,7 +388,7 @@ impl Writer {
         for function in &self.functions {
             // Both ends rise and stay within their sections.
             out.extend_from_slice(self.locals.get(locals..function.locals).unwrap_or(&[]));
-            out.extend_from_slice(self.body.get(body..function.body).unwrap_or(&[]));
+            out.extend_from_slice(self.body.words().get(body..function.body).unwrap_or(&[]));
             (locals, body) = (function.locals, function.body);
         }
     }

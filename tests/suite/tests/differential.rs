@@ -5,6 +5,7 @@ use kernite::kernel::Module;
 use kernite::{ptx, spirv};
 use kernite_suite::choices::SplitMix;
 use kernite_suite::differential::{case, seeds};
+use kernite_suite::gaps::{GAPS, config_for, still_there};
 use kernite_suite::generate::Config;
 use kernite_testkit::ptxas::{Options, Ptxas};
 use kernite_testkit::spirv_tools::{Env, SpirvVal};
@@ -59,13 +60,7 @@ fn static_oracles_accept_random_kernels() {
 #[test]
 fn devices_compute_what_the_reference_does() {
     let Some(device) = Context::get() else { return };
-    // lavapipe flushes subnormals, as Vulkan allows without DenormPreserve.
-    let subnormals = device.info().float_controls.denorm_preserve.f32;
-    let config = Config {
-        subnormals,
-        honest_floats: !device.info().is_lavapipe(),
-        ..Config::default()
-    };
+    let config = config_for(device);
     for seed in 0..seeds(100) {
         let decisions = SplitMix::decisions(seed, DECISIONS);
         let case = case("k", &decisions, config).unwrap();
@@ -78,5 +73,18 @@ fn devices_compute_what_the_reference_does() {
         if let Some((buffer, difference)) = case.difference(&expected, &got) {
             panic!("seed {seed}: buf{buffer}: {difference}\n{}", case.kernel);
         }
+    }
+}
+
+#[test]
+fn the_gaps_of_the_device_are_still_there() {
+    let Some(device) = Context::get() else { return };
+    for gap in GAPS.iter().filter(|gap| (gap.has)(device)) {
+        let there = still_there(gap, device).unwrap_or_else(|e| panic!("{}: {e}", gap.what));
+        assert!(
+            there,
+            "{} ({}): no longer so; the row can go",
+            gap.what, gap.why
+        );
     }
 }

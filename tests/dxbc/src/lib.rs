@@ -1,0 +1,8 @@
+//! What the tests of kernite's DXBC containers share: files, mutations, fuzz bodies, and DXC.
+#![forbid(unsafe_code)]
+
+pub mod files;
+pub mod fuzz;
+pub mod kernels;
+pub mod mutate;
+pub mod oracle;
