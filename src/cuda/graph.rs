@@ -65,10 +65,10 @@ impl fmt::Debug for RawGraph {
 impl Drop for RawGraph {
     fn drop(&mut self) {
         match self.shared.enter_anyhow() {
-            // SAFETY: the graph is ours; what was instantiated from it does not need it.
             Ok(_entered) => {
-                self.shared
-                    .keep_failure(unsafe { call!(self.shared.api, cuGraphDestroy(self.graph)) });
+                // SAFETY: the graph is ours; what was instantiated from it does not need it.
+                let destroyed = unsafe { call!(self.shared.api, cuGraphDestroy(self.graph)) };
+                self.shared.keep_failure(destroyed);
             }
             Err(error) => self.shared.keep(error),
         }
@@ -485,9 +485,10 @@ impl Drop for Graph {
     fn drop(&mut self) {
         let shared = &self.raw.shared;
         match shared.enter_anyhow() {
-            // SAFETY: the graph is ours; one that is running is destroyed by the driver once it has ended.
             Ok(_entered) => {
-                shared.keep_failure(unsafe { call!(shared.api, cuGraphExecDestroy(self.exec)) })
+                // SAFETY: the graph is ours; one that is running is destroyed by the driver once it has ended.
+                let destroyed = unsafe { call!(shared.api, cuGraphExecDestroy(self.exec)) };
+                shared.keep_failure(destroyed);
             }
             Err(error) => shared.keep(error),
         }

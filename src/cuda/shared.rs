@@ -31,6 +31,7 @@ pub(crate) enum Ownership {
 }
 
 /// Where memory in stream order comes from.
+#[derive(Clone, Copy)]
 pub(crate) enum Pool {
     /// Not asked yet.
     Unknown,

@@ -299,10 +299,10 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         match self.shared.enter_anyhow() {
-            // SAFETY: the event is ours; the driver keeps it until work that waits on it is over.
             Ok(_entered) => {
-                self.shared
-                    .keep_failure(unsafe { call!(self.shared.api, cuEventDestroy_v2(self.raw)) });
+                // SAFETY: the event is ours; the driver keeps it until work that waits on it is over.
+                let destroyed = unsafe { call!(self.shared.api, cuEventDestroy_v2(self.raw)) };
+                self.shared.keep_failure(destroyed);
             }
             Err(error) => self.shared.keep(error),
         }

@@ -95,29 +95,18 @@ impl Allocation {
             return Ok(Allocation::empty(shared));
         }
         let _entered = shared.enter()?;
+        let pool = known_pool(shared)?;
+        let (api, raw) = (&shared.api, stream.raw);
         let mut ptr = 0;
-        let mut pool = lock(&shared.pool);
-        if let Pool::Unknown = *pool {
-            *pool = find_pool(shared)?;
-        }
-        // SAFETY: the pointer is to a live address, which the call fills; stream and pool are alive.
-        let result = match *pool {
-            Pool::Own(pool) => unsafe {
-                call!(
-                    shared.api,
-                    cuMemAllocFromPoolAsync(&mut ptr, bytes, pool, stream.raw)
-                )
-            },
-            // SAFETY: as above.
-            Pool::Default => unsafe {
-                call!(shared.api, cuMemAllocAsync(&mut ptr, bytes, stream.raw))
-            },
-            Pool::None | Pool::Unknown => {
-                drop(pool);
-                return Allocation::immediate(shared, bytes);
+        let result = match pool {
+            Pool::Own(pool) => {
+                // SAFETY: the pointer is to a live address, which the call fills; stream and pool are alive.
+                unsafe { call!(api, cuMemAllocFromPoolAsync(&mut ptr, bytes, pool, raw)) }
             }
+            // SAFETY: the pointer is to a live address, which the call fills; the stream is alive.
+            Pool::Default => unsafe { call!(api, cuMemAllocAsync(&mut ptr, bytes, raw)) },
+            Pool::None | Pool::Unknown => return Allocation::immediate(shared, bytes),
         };
-        drop(pool);
         result.map_err(|e| shared.note(e))?;
         Ok(Allocation::new(shared, ptr, Kind::Ordered(stream.clone())))
     }
@@ -237,6 +226,15 @@ impl Drop for Allocation {
     }
 }
 
+/// Where memory in stream order comes from, found out once. The context is current.
+fn known_pool(shared: &Shared) -> Result<Pool> {
+    let mut pool = lock(&shared.pool);
+    if let Pool::Unknown = *pool {
+        *pool = find_pool(shared)?;
+    }
+    Ok(*pool)
+}
+
 /// Finds where memory in stream order comes from. The context is current.
 fn find_pool(shared: &Shared) -> Result<Pool> {
     let has = |symbol| shared.api.symbols.has(symbol) == Some(true);
@@ -301,11 +299,7 @@ impl super::super::Context {
     pub fn allocates_in_stream_order(&self) -> Result<bool> {
         let shared = &self.shared;
         let _entered = shared.enter()?;
-        let mut pool = lock(&shared.pool);
-        if let Pool::Unknown = *pool {
-            *pool = find_pool(shared)?;
-        }
-        Ok(matches!(*pool, Pool::Own(_) | Pool::Default))
+        Ok(matches!(known_pool(shared)?, Pool::Own(_) | Pool::Default))
     }
 
     /// How many bytes of freed memory the context's pool keeps at a synchronisation instead of giving them back to the

@@ -203,22 +203,22 @@ impl Fake {
     /// Makes another library's context current on this thread, as that library would.
     pub fn push(&self, context: kernite::cuda::sys::CUcontext) {
         type F = unsafe extern "system" fn(kernite::cuda::sys::CUcontext) -> u32;
-        // SAFETY: the driver's own entry point, with its type.
-        assert_eq!(
-            self.call("cuCtxPushCurrent_v2", |f: &F| unsafe { f(context) }),
-            0
-        );
+        let code = self.call("cuCtxPushCurrent_v2", |f: &F| {
+            // SAFETY: the driver's own entry point, with its type.
+            unsafe { f(context) }
+        });
+        assert_eq!(code, 0);
     }
 
     /// A stream that another library makes in the current context.
     pub fn foreign_stream(&self) -> kernite::cuda::sys::CUstream {
         type F = unsafe extern "system" fn(&mut kernite::cuda::sys::CUstream, u32) -> u32;
         let mut stream = kernite::cuda::sys::CUstream::NULL;
-        // SAFETY: the driver's own entry point, with its type.
-        assert_eq!(
-            self.call("cuStreamCreate", |f: &F| unsafe { f(&mut stream, 1) }),
-            0
-        );
+        let code = self.call("cuStreamCreate", |f: &F| {
+            // SAFETY: the driver's own entry point, with its type.
+            unsafe { f(&mut stream, 1) }
+        });
+        assert_eq!(code, 0);
         stream
     }
 

@@ -35,6 +35,11 @@ const NOT_FOUND: u32 = 500;
 /// `CUDA_ERROR_NOT_READY`.
 const NOT_READY: u32 = 600;
 
+/// What an entry point returns for what its body does.
+fn code_of(body: impl FnOnce() -> Result<(), u32>) -> u32 {
+    body().err().unwrap_or(0)
+}
+
 /// Defines an entry point. The call is logged; where a failure was asked for it is returned, before the body runs, or, for
 /// entry points marked `gives back`, after it: a real driver frees what it is told to free and reports what else failed.
 macro_rules! entry {
@@ -48,8 +53,7 @@ macro_rules! entry {
             if failure != 0 {
                 return failure;
             }
-            let result: Result<(), u32> = (|| $body)();
-            result.err().unwrap_or(0)
+            $crate::code_of(|| $body)
         }
     )*};
     (gives back $(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) |$state:ident| $body:block)*) => {$(
@@ -59,8 +63,8 @@ macro_rules! entry {
             let mut guard = $crate::state::lock();
             let $state = &mut *guard;
             let failure = $state.enter(stringify!($name), &[$(&$arg as &dyn std::fmt::Debug),*]);
-            let result: Result<(), u32> = (|| $body)();
-            if failure != 0 { failure } else { result.err().unwrap_or(0) }
+            let code = $crate::code_of(|| $body);
+            if failure != 0 { failure } else { code }
         }
     )*};
 }

@@ -91,13 +91,14 @@ fn what_is_damaged_or_foreign_is_written_anew() {
         panic!("one file")
     };
     let whole = fs::read(file).unwrap();
-    let damages: [&dyn Fn(&mut Vec<u8>); 6] = [
-        &|bytes| bytes.clear(),
-        &|bytes| bytes.truncate(40),
-        &|bytes| bytes.truncate(bytes.len() - 1),
-        &|bytes| *bytes.last_mut().unwrap() ^= 1,
-        &|bytes| bytes[8..16].fill(0xFF),
-        &|bytes| bytes.extend_from_slice(b"more"),
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [Damage; 6] = [
+        |bytes| bytes.clear(),
+        |bytes| bytes.truncate(40),
+        |bytes| bytes.truncate(bytes.len() - 1),
+        |bytes| *bytes.last_mut().unwrap() ^= 1,
+        |bytes| bytes[8..16].fill(0xFF),
+        |bytes| bytes.extend_from_slice(b"more"),
     ];
     for damage in damages {
         let mut bytes = whole.clone();
