@@ -227,7 +227,7 @@ impl Shared {
         }
     }
 
-    /// Blocks until everything marked in `uses` is over, and takes the marks off.
+    /// Blocks until everything marked in `uses` is over.
     pub fn wait(&self, uses: &Uses) -> Result<()> {
         if uses.get() == 0 {
             return Ok(());
@@ -238,12 +238,7 @@ impl Shared {
 
     /// The same where the context is current.
     pub fn wait_entered(&self, uses: &Uses) -> Result<()> {
-        let mask = uses.take();
-        let result = self.slots.wait_on_host(&self.api, mask);
-        if result.is_err() {
-            uses.restore(mask);
-        }
-        result
+        self.slots.wait_on_host(&self.api, uses.get())
     }
 
     /// A number for a function, under which its name is kept.

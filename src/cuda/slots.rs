@@ -23,15 +23,13 @@ impl Uses {
         }
     }
 
-    /// Takes all marks off and returns them. They are put back with [`Uses::restore`] where waiting fails.
-    pub fn take(&self) -> u64 {
-        self.0.swap(0, Ordering::AcqRel)
+    /// Takes all marks off, after a wait for them. Only where nobody else can be about to put work in: between a mark and its
+    /// work the mark must stay, or the work would be forgotten.
+    pub fn clear(&mut self) {
+        *self.0.get_mut() = 0;
     }
 
-    pub fn restore(&self, mask: u64) {
-        self.0.fetch_or(mask, Ordering::Release);
-    }
-
+    /// The marks.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }

@@ -43,7 +43,8 @@ impl Stream {
     /// Adopts a stream made elsewhere. It is never destroyed here.
     ///
     /// # Safety
-    /// `raw` is a stream of this context (null: the default stream), stays alive until this object and its clones are gone,
+    /// `raw` is a stream of this context (null: the legacy default stream; not the handle 2, which is another stream on each
+    /// thread), stays alive until this object and its clones are gone,
     /// and is not being captured while it is used here.
     ///
     /// # Errors

@@ -99,6 +99,7 @@ impl<T: Pod> PinnedBuffer<T> {
     /// What failed in the meantime.
     pub fn as_mut_slice(&mut self) -> Result<&mut [T]> {
         self.shared.wait(&self.uses)?;
+        self.uses.clear();
         // SAFETY: as in `as_slice`; the device does not read them either while the exclusive borrow lasts.
         Ok(unsafe { core::slice::from_raw_parts_mut(self.ptr, self.len) })
     }

@@ -3,6 +3,8 @@
 use kernite::cuda::{Error, LoadOptions, Module, args};
 use kernite_cuda_tests::fake::{Fake, adopt_slice};
 use kernite_cuda_tests::kernels::{SAXPY, saxpy};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn nothing_is_no_memory() {
@@ -371,4 +373,47 @@ fn memory_of_others_is_not_freed() {
         ));
     }
     fake.assert_clean();
+}
+
+#[test]
+fn reading_beside_a_launch_forgets_no_use() {
+    let fake = Fake::new();
+    {
+        let context = fake.context();
+        let module = Module::load(&context, SAXPY, &LoadOptions::new()).unwrap();
+        let function = module.kernel("saxpy", &saxpy().signature()).unwrap();
+        let config = function.config_for(8).unwrap();
+        let stream = context.stream().unwrap();
+        let mut y = context.upload(&[0f32; 8]).unwrap();
+        for round in 0..1000 {
+            let x = context.upload(&[0f32; 8]).unwrap();
+            let pinned = context.pinned_from(&[0f32; 8]).unwrap();
+            let (begun, done) = (Barrier::new(2), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    begun.wait();
+                    while !done.load(Ordering::Relaxed) {
+                        // The other is not waited for, which would wait for this one's stream too.
+                        match round % 2 {
+                            0 => drop(x.to_vec().unwrap()),
+                            _ => drop(pinned.as_slice().unwrap().to_vec()),
+                        }
+                    }
+                });
+                begun.wait();
+                for _ in 0..3 {
+                    if round % 2 == 0 {
+                        let args = args![1.0f32, &x, &mut y];
+                        fake.launch(&function, &stream, &config, &args).unwrap();
+                    } else {
+                        stream.upload(&pinned, &mut y).unwrap();
+                    }
+                }
+                done.store(true, Ordering::Relaxed);
+            });
+        }
+    }
+    let violations = fake.violations();
+    let freed: Vec<_> = violations.iter().filter(|v| v.contains("freed")).collect();
+    assert!(freed.is_empty(), "{freed:?}");
 }
