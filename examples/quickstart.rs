@@ -53,6 +53,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         4 * words.len()
     );
 
+    // The validator trusts nobody, this crate included.
+    println!("        {}", spirv::Validator::new().words(&words));
+
     // This crate's reference executor runs on the CPU and defines what every kernel means.
     let n = 100_000u32;
     let a: Vec<f32> = (0..n).map(|i| i as f32).collect();

@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Modules use only modules above them in this list: [`types`], [`op`], [`kernel`], [`limits`], [`verify`], [`builder`],
-//! [`text`], [`mod@reference`], [`ptx`], [`spirv`], [`dxbc`], `cuda`.
+//! [`text`], [`math`], [`mod@reference`], [`ptx`], [`spirv`], [`dxbc`], `cuda`.
 #![deny(missing_docs, unsafe_code)]
 
 pub mod types;
@@ -35,6 +35,8 @@ pub mod verify;
 pub mod builder;
 
 pub mod text;
+
+pub mod math;
 
 pub mod reference;
 

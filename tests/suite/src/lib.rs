@@ -3,6 +3,7 @@
 
 pub mod choices;
 pub mod differential;
+pub mod fuzz;
 pub mod gaps;
 pub mod generate;
 #[path = "../../../examples/kernels/mod.rs"]

@@ -19,6 +19,7 @@ fn static_oracles_accept_random_kernels() {
     // Many entries a module: the oracles' start costs more than a kernel.
     const BATCH: u64 = 50;
     let (ptxas, val) = (Ptxas::get(), SpirvVal::get());
+    let mut validator = spirv::Validator::new();
     for first in (0..n).step_by(BATCH as usize) {
         let mut module = Module::new();
         for seed in first..(first + BATCH).min(n) {
@@ -54,6 +55,8 @@ fn static_oracles_accept_random_kernels() {
         if let Err(e) = kernite_testkit::rspirv::load(&words) {
             panic!("{place}: {e}");
         }
+        let verdict = validator.words(&words);
+        assert!(verdict.is_valid(), "{place}: {verdict}");
     }
 }
 

@@ -65,6 +65,8 @@ fn spirv_val_rspirv_and_naga_accept_them() {
             if let Err(e) = kernite_testkit::rspirv::load(&words) {
                 panic!("{name} at {version:?}: {e}");
             }
+            let verdict = spirv::Validator::new().words(&words);
+            assert!(verdict.is_valid(), "{name} at {version:?}: {verdict}");
         }
         // naga knows none of the float controls nor atomics on floats; the kernels without them it must read.
         let mut options = spirv::Options::default();

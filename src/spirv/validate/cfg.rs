@@ -1,0 +1,276 @@
+//! Control flow: branch targets, dominance, phis. Structure is in [`super::structure`].
+
+use super::check::Checker;
+use super::dominators::{Dominators, Graph, NONE};
+use super::error::Note;
+use super::rules::Rule;
+use super::state::{Block, Function, Idx, Kind};
+use super::structure::Structure;
+use spirv::Op;
+
+/// What one function's control flow needs; kept between functions and modules.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub(super) graph: Graph,
+    pub(super) doms: Dominators,
+    /// The graph with edges from headers to merge blocks and continue targets.
+    pub(super) structural: Graph,
+    /// How many of a block's structural edges come first and are no branches.
+    pub(super) declared: Vec<u32>,
+    pub(super) structural_doms: Dominators,
+    pub(super) structure: Structure,
+    /// Per block: the last phi, by its offset, that named it as a parent.
+    seen: Vec<u32>,
+}
+
+/// The part of the module that one function's checks read.
+#[derive(Clone, Copy)]
+pub(super) struct Body {
+    pub(super) function: Function,
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+impl Body {
+    /// A block of the module as one of the function's.
+    pub(super) fn local(self, block: u32) -> Option<u32> {
+        block
+            .checked_sub(self.first + 1)
+            .filter(|b| *b < self.count)
+    }
+}
+
+impl Checker<'_> {
+    /// Checks the control flow of every function.
+    pub(super) fn control_flow(&mut self, flow: &mut Flow) {
+        let mut cross = 0;
+        for f in 0..self.m.functions.len() {
+            let Some(&function) = self.m.functions.get(f) else {
+                break;
+            };
+            let body = Body {
+                function,
+                first: function.first_block,
+                count: function.blocks,
+            };
+            self.build(body, flow);
+            flow.doms.compute(&flow.graph);
+            self.block_order(body, flow);
+            // Uses in other blocks stand in the order of the functions.
+            while let Some(&(def, user, word)) = self.m.cross.get(cross) {
+                let (Some(def), Some(user)) = (body.local(def), body.local(user)) else {
+                    break;
+                };
+                cross += 1;
+                if flow.doms.reaches(user) && !flow.doms.dominates(def, user) {
+                    self.fault(Rule::Dominance, word, Note::None);
+                }
+            }
+            self.phis(body, flow);
+            self.structured(body, flow);
+        }
+    }
+
+    pub(super) fn block(&self, body: Body, local: u32) -> Block {
+        let at = body.first as usize + local as usize;
+        self.m.blocks.get(at).copied().unwrap_or(Block {
+            label: 0,
+            word: 0,
+            merge: 0,
+            end: 0,
+        })
+    }
+
+    /// The function's block that a label opens.
+    pub(super) fn target(&self, body: Body, id: u32) -> Option<u32> {
+        let def = self.m.def(self.m.ids.get(id));
+        if def.op == Op::Label {
+            body.local(def.opens)
+        } else {
+            None
+        }
+    }
+
+    fn build(&mut self, body: Body, flow: &mut Flow) {
+        flow.graph.clear();
+        flow.structural.clear();
+        flow.declared.clear();
+        for b in 0..body.count {
+            let block = self.block(body, b);
+            let mut declared = 0;
+            if block.merge != 0 {
+                let merge = self.inst(block.merge);
+                let targets = if merge.op == Op::LoopMerge { 2 } else { 1 };
+                for i in 1..=targets {
+                    if let Some(to) = self.branch(body, block.merge, merge.word(i), false) {
+                        flow.structural.edge(to);
+                        declared += 1;
+                    }
+                }
+            }
+            flow.declared.push(declared);
+            if block.end != 0 {
+                let end = self.inst(block.end);
+                let (first, step) = match end.op {
+                    Op::Branch => (1, usize::MAX),
+                    Op::BranchConditional => (2, 1),
+                    Op::Switch => (2, 1 + self.switch_width(end.word(1))),
+                    _ => (usize::MAX, 1),
+                };
+                let last = match end.op {
+                    Op::BranchConditional => 4,
+                    _ => end.words.len(),
+                };
+                let mut i = first;
+                while i < last {
+                    if let Some(to) = self.branch(body, block.end, end.word(i), true) {
+                        flow.graph.edge(to);
+                        flow.structural.edge(to);
+                    }
+                    i = i.saturating_add(step);
+                }
+            }
+            flow.graph.end_block();
+            flow.structural.end_block();
+        }
+        flow.graph.invert();
+        flow.structural.invert();
+    }
+
+    /// The words of a switch's literals.
+    pub(super) fn switch_width(&self, selector: u32) -> usize {
+        let ty = self.m.ty(self.m.type_of(self.m.ids.get(selector)));
+        if ty.kind == Kind::Int && ty.width > 32 {
+            2
+        } else {
+            1
+        }
+    }
+
+    fn branch(&mut self, body: Body, word: u32, id: u32, is_branch: bool) -> Option<u32> {
+        match self.target(body, id) {
+            Some(0) if is_branch => {
+                self.fault(Rule::EntryBlock, word, Note::Id(id));
+                Some(0)
+            }
+            Some(to) => Some(to),
+            None => {
+                let rule = if is_branch {
+                    Rule::BranchTarget
+                } else {
+                    Rule::MergeTarget
+                };
+                self.fault(rule, word, Note::Id(id));
+                None
+            }
+        }
+    }
+
+    fn block_order(&mut self, body: Body, flow: &Flow) {
+        for b in 1..body.count {
+            let dom = flow.doms.idom(b);
+            if dom != NONE && dom > b {
+                let block = self.block(body, b);
+                let id = self.m.def(self.block(body, dom).label).id;
+                self.fault(Rule::BlockOrder, block.word, Note::Id(id));
+            }
+        }
+    }
+
+    /// Phis against the predecessors of their blocks.
+    fn phis(&mut self, body: Body, flow: &mut Flow) {
+        flow.seen.clear();
+        flow.seen.resize(body.count as usize, 0);
+        for b in 0..body.count {
+            let block = self.block(body, b);
+            let mut at = self.next(block.word);
+            let mut preds = NONE;
+            while at < self.end() {
+                let inst = self.inst(at);
+                match inst.op {
+                    Op::Line | Op::NoLine => {}
+                    Op::Phi => {
+                        if preds == NONE {
+                            preds = count_once(&mut flow.seen, flow.graph.preds(b), block.word);
+                        }
+                        self.phi(body, flow, b, at, preds);
+                    }
+                    _ => break,
+                }
+                at = self.next(at);
+            }
+        }
+    }
+
+    fn phi(&mut self, body: Body, flow: &mut Flow, block: u32, at: u32, preds: u32) {
+        let inst = self.inst(at);
+        let pairs = inst.words.get(3..).unwrap_or_default();
+        let ty = inst.ty;
+        match self.m.kind(ty) {
+            Kind::Void | Kind::Image | Kind::Sampler | Kind::SampledImage => {
+                self.fault(Rule::PhiResult, at, Note::None);
+            }
+            Kind::Pointer if self.m.addressing == 0 && !self.m.variable_pointers() => {
+                self.fault(Rule::PhiResult, at, Note::None);
+            }
+            _ => {}
+        }
+        let count = pairs.len() / 2;
+        if count != preds as usize {
+            let note = Note::Limit(count as u64, u64::from(preds));
+            return self.fault(Rule::PhiParents, at, note);
+        }
+        // Parents are marked by the phi's offset, predecessors by its successor's.
+        mark(&mut flow.seen, flow.graph.preds(block), at);
+        for pair in pairs.chunks_exact(2) {
+            let (value, parent) = (pair[0], pair[1]);
+            let value_idx = self.m.ids.get(value);
+            if self.m.type_of(value_idx) != ty {
+                self.fault(Rule::PhiType, at, Note::Id(value));
+            }
+            let Some(parent_block) = self.target(body, parent) else {
+                self.fault(Rule::PhiParents, at, Note::Id(parent));
+                continue;
+            };
+            let slot = flow.seen.get_mut(parent_block as usize);
+            if slot.is_none_or(|s| std::mem::replace(s, 0) != at) {
+                self.fault(Rule::PhiParents, at, Note::Id(parent));
+                continue;
+            }
+            self.phi_value(body, flow, block, value_idx, parent_block, at);
+        }
+    }
+
+    fn phi_value(&mut self, body: Body, flow: &Flow, block: u32, value: Idx, parent: u32, at: u32) {
+        if !flow.doms.reaches(block) {
+            return;
+        }
+        let def = *self.m.def(value);
+        let func = self.m.def(body.function.def).func;
+        if def.func != 0 && def.func != func {
+            self.fault(Rule::OtherFunction, at, Note::Id(def.id));
+        } else if let Some(def_block) = body.local(def.block)
+            && flow.doms.reaches(parent)
+            && !flow.doms.dominates(def_block, parent)
+        {
+            self.fault(Rule::PhiDominance, at, Note::Id(def.id));
+        }
+    }
+}
+
+/// Marks each block with a stamp and counts them, each once.
+fn count_once(seen: &mut [u32], blocks: &[u32], stamp: u32) -> u32 {
+    let mut count = 0;
+    for &b in blocks {
+        if let Some(slot) = seen.get_mut(b as usize)
+            && std::mem::replace(slot, stamp) != stamp
+        {
+            count += 1;
+        }
+    }
+    count
+}
+
+fn mark(seen: &mut [u32], blocks: &[u32], stamp: u32) {
+    count_once(seen, blocks, stamp);
+}

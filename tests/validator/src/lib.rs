@@ -1,0 +1,8 @@
+//! What the validator's tests share: an assembler, the tools they compare with, mutations.
+#![forbid(unsafe_code)]
+
+pub mod asm;
+pub mod cases;
+pub mod corpus;
+pub mod mutate;
+pub mod oracle;
