@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Modules use only modules above them in this list: [`types`], [`op`], [`kernel`], [`limits`], [`verify`], [`builder`],
-//! [`text`], [`math`], [`mod@reference`], [`ptx`], [`spirv`], [`dxbc`].
+//! [`text`], [`math`], [`mod@reference`], [`ptx`], [`spirv`], [`dxbc`], `cuda`.
 #![deny(missing_docs, unsafe_code)]
 
 pub mod types;
@@ -45,6 +45,9 @@ pub mod ptx;
 pub mod spirv;
 
 pub mod dxbc;
+
+#[cfg(feature = "cuda")]
+pub mod cuda;
 
 pub use builder::KernelBuilder;
 pub use kernel::{Kernel, Module, Signature};

@@ -14,6 +14,8 @@ pub enum Failure {
     Usage(String),
     /// Something that is not done.
     Unsupported(String),
+    /// Nothing failed: help was asked for.
+    Help,
 }
 
 impl Failure {
@@ -26,6 +28,7 @@ impl Failure {
             Self::Invalid(_) => 1,
             Self::Usage(_) => 2,
             Self::Unsupported(_) => 3,
+            Self::Help => 0,
         }
     }
 
@@ -35,6 +38,7 @@ impl Failure {
             Self::Invalid(m) => Self::Invalid(format!("{file}: {m}")),
             Self::Usage(m) => Self::Usage(format!("{file}: {m}")),
             Self::Unsupported(m) => Self::Unsupported(format!("{file}: {m}")),
+            Self::Help => Self::Help,
         }
     }
 }
@@ -43,6 +47,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(m) | Self::Usage(m) | Self::Unsupported(m) => f.write_str(m),
+            Self::Help => Ok(()),
         }
     }
 }
@@ -120,8 +125,11 @@ fn text(v: OsString) -> Result<String, Failure> {
         .map_err(|v| Failure::usage(format!("not UTF-8: {}", v.to_string_lossy())))
 }
 
-/// The option is not one of the command's.
+/// The option is not one of the command's, if it does not ask for help.
 pub fn unknown(option: &str) -> Failure {
+    if matches!(option, "help" | "h") {
+        return Failure::Help;
+    }
     Failure::usage(format!("no option `{option}` here; try `dxbc help`"))
 }
 

@@ -328,7 +328,12 @@ fn rdat(p: &Rdat, rows: &mut Rows) {
         Ok(None) => "none".to_owned(),
         Err(e) => format!("({e})"),
     };
-    for (i, part) in p.parts.iter().take(MOST).enumerate() {
+    for (i, part) in p.parts.iter().enumerate() {
+        // Each row may look for a string as long as the part: rows of all tables count together.
+        if rows.0.len() > MOST {
+            rows.number("parts, not shown", (p.parts.len() - i) as u64);
+            break;
+        }
         let title = format!("{i} {}", part.kind);
         match &part.body {
             RdatBody::Strings(b) | RdatBody::RawBytes(b) | RdatBody::Opaque(b) => {

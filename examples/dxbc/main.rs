@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example dxbc -- inspect FILE [--json]
 //! cargo run --release --example dxbc -- verify FILE...
-//! cargo run --release --example dxbc -- pack --bitcode FILE --kernel vecadd --shader-model 6.0 -o OUT
+//! cargo run --release --example dxbc -- pack --bitcode FILE --kernel vector_add --shader-model 6.0 -o OUT
 //! ```
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,8 @@ mod describe;
 mod diff;
 mod edit;
 mod inspect;
+#[path = "../kernels/mod.rs"]
+mod kernels;
 mod pack;
 mod verify;
 
@@ -44,6 +46,10 @@ read or written, 3 asked for something unsupported.";
 fn main() -> ExitCode {
     match run() {
         Ok(code) => code,
+        Err(Failure::Help) => {
+            say!("{HELP}");
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
             eprintln!("dxbc: {failure}");
             ExitCode::from(failure.code())
@@ -54,10 +60,7 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode, Failure> {
     let mut args = Args::from_env();
     match args.command()?.as_deref() {
-        None | Some("help") => {
-            say!("{HELP}");
-            Ok(ExitCode::SUCCESS)
-        }
+        None | Some("help") => Err(Failure::Help),
         Some("inspect") => inspect::run(args),
         Some("verify") => verify::run(args),
         Some("pack") => pack::run(args),

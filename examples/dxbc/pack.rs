@@ -1,11 +1,18 @@
 //! `pack`: bitcode and an interface into a container.
 #![forbid(unsafe_code)]
 
-use crate::args::{self, Args, Failure, Next};
-use kernite::dxbc::{
-    ComputeInterface, ComputePackager, Container, PackRootSignature, PushConstantHome,
-    PushConstants, ResourceBinding, WaveLanes, WriteDigest,
-    part::{FeatureFlags, ResourceKind, ResourceType, RootSignatureVersion},
+use crate::{
+    args::{self, Args, Failure, Next},
+    kernels,
+};
+use kernite::{
+    dxbc::{
+        BufferShape, ComputeInterface, ComputePackager, Container, PackRootSignature,
+        PushConstantHome, PushConstants, ResourceBinding, SignatureMapping, WaveLanes, WriteDigest,
+        part::{FeatureFlags, ResourceKind, ResourceType, RootSignatureVersion},
+    },
+    kernel::Kernel,
+    text,
 };
 use std::process::ExitCode;
 
@@ -13,16 +20,19 @@ const HELP: &str = "\
 pack --bitcode FILE (--kernel NAME | --threads X,Y,Z ...) --shader-model 6.N -o OUT
 
   --bitcode FILE        LLVM bitcode (42 43 C0 DE), or a container to take it from
-  --kernel NAME         one of the interfaces below
+  --kernel NAME         a kernel or an interface of those below, or a file with one kernel in
+                        kernite's text form
+  --raw                 the kernel's buffers are byte-address buffers, not structured ones
   --shader-model 6.N    what the bitcode was compiled for; a container states it itself
   --validator 1.N       the bitcode's dx.valver; decides the version of PSV0 (default: the
                         container's, else 1.8)
-  --root-signature W    keep (the container's, default), omit, generate, or a file with RTS0 data
+  --root-signature W    keep (the container's, default), omit, generate, or a file: a serialised
+                        root signature or the data of an RTS0 part
   --digest KIND         retail (default), debug, unsigned, bypass, preview-bypass
   --keep-reflection     keep the container's STAT part
 
 An interface of your own, in place of --kernel or on top of it:
-  --entry NAME          entry function (main)
+  --entry NAME          entry function (the kernel's name; main without a kernel)
   --threads X,Y,Z       workgroup size
   --wave MIN,MAX        lane counts ([WaveSize])
   --group-shared BYTES  group-shared memory
@@ -32,10 +42,10 @@ An interface of your own, in place of --kernel or on top of it:
                         R is REGISTER or REGISTER,SPACE
   --push WORDS,REGISTER[,SPACE]                 32-bit constants in the root signature
   --push-buffer WORDS,REGISTER[,SPACE]          the same in a constant buffer
-Kernels:
+Kernels of examples/kernels, with set as register space, binding as register, scalars in b0:
 ";
 
-/// The interfaces that go by a name.
+/// Interfaces of HLSL with the entry `main` that no example kernel has.
 const KERNELS: &[(&str, &str)] = &[
     (
         "vecadd",
@@ -46,7 +56,7 @@ const KERNELS: &[(&str, &str)] = &[
         "the same over byte-address buffers; 32 x 2 threads",
     ),
     (
-        "saxpy",
+        "saxpy_main",
         "y[i] = k * x[i] + y[i]; structured t0, u0; two root constants b0; 128 threads",
     ),
     (
@@ -55,7 +65,71 @@ const KERNELS: &[(&str, &str)] = &[
     ),
 ];
 
-fn kernel(name: &str) -> Option<ComputeInterface> {
+/// The interface by the value of `--kernel`.
+fn kernel(name: &str, buffers: BufferShape) -> Result<ComputeInterface, Failure> {
+    let mapping = SignatureMapping {
+        buffers,
+        ..SignatureMapping::default()
+    };
+    let of = |k: &Kernel| {
+        let interface = ComputeInterface::from_signature(&k.signature(), &mapping);
+        interface.map_err(|e| Failure::from(e).of(k.name()))
+    };
+    if let Some((_, make)) = kernels::ALL.iter().find(|(n, _)| *n == name) {
+        return of(&make());
+    }
+    if let Some(k) = named(name) {
+        return Ok(k);
+    }
+    let text = std::fs::read_to_string(name).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Failure::usage(format!(
+            "`{name}` is neither a kernel's name nor a file; see `pack --help`"
+        )),
+        _ => Failure::usage(format!("{name}: {e}")),
+    })?;
+    let k: Kernel = text.parse().map_err(|e: text::ParseError| {
+        let text::Place { line, column } = e.place;
+        Failure::usage(format!("{name}:{line}:{column}: {}", e.kind))
+    })?;
+    of(&k)
+}
+
+/// An interface in a few words, for `--help`.
+fn summary(k: &ComputeInterface) -> String {
+    let [x, y, z] = k.workgroup_size;
+    let mut text = format!("{x} x {y} x {z} threads");
+    for r in &k.resources {
+        let letter = r.ty.class().map_or('?', |c| c.register_letter());
+        text += &format!(", {letter}{}", r.binding);
+    }
+    if let Some(p) = k.push_constants {
+        text += &format!("; b{}: {} bytes", p.binding, u64::from(p.words) * 4);
+    }
+    if k.group_shared_bytes > 0 {
+        text += &format!("; {} bytes shared", k.group_shared_bytes);
+    }
+    if k.features != FeatureFlags::default() {
+        text += &format!("; {}", k.features);
+    }
+    text
+}
+
+fn help() {
+    say!("{}", HELP.trim_end());
+    for (name, _) in kernels::ALL {
+        let what = match kernel(name, BufferShape::Structured) {
+            Ok(k) => summary(&k),
+            Err(e) => e.to_string(),
+        };
+        say!("  {name:15}{what}");
+    }
+    say!("Other interfaces, of HLSL with the entry `main`:");
+    for (name, what) in KERNELS {
+        say!("  {name:15}{what}");
+    }
+}
+
+fn named(name: &str) -> Option<ComputeInterface> {
     let sb = ResourceBinding::structured;
     let raw = ResourceBinding::raw;
     let (threads, resources) = match name {
@@ -67,13 +141,13 @@ fn kernel(name: &str) -> Option<ComputeInterface> {
             [32, 2, 1],
             vec![raw(false, 0, 0), raw(false, 0, 1), raw(true, 0, 0)],
         ),
-        "saxpy" => ([128, 1, 1], vec![sb(false, 0, 0), sb(true, 0, 0)]),
+        "saxpy_main" => ([128, 1, 1], vec![sb(false, 0, 0), sb(true, 0, 0)]),
         "reduce" => ([256, 1, 1], vec![sb(false, 1, 0), sb(true, 1, 3)]),
         _ => return None,
     };
     let mut k = ComputeInterface::new("main", threads);
     k.resources = resources;
-    if name == "saxpy" {
+    if name == "saxpy_main" {
         k.push_constants = Some(PushConstants {
             words: 2,
             home: PushConstantHome::RootConstants,
@@ -190,7 +264,7 @@ pub fn run(mut args: Args) -> Result<ExitCode, Failure> {
     let (mut bitcode, mut name, mut out) = (None, None, None);
     let (mut model, mut validator) = (None, None);
     let (mut root, mut digest, mut keep) = ("keep".to_owned(), WriteDigest::Retail, false);
-    let mut changes = Changes::default();
+    let (mut changes, mut buffers) = (Changes::default(), BufferShape::default());
     while let Some(arg) = args.next()? {
         let Next::Option(option) = arg else {
             return Err(Failure::usage("pack takes options only; try `pack --help`"));
@@ -200,14 +274,12 @@ pub fn run(mut args: Args) -> Result<ExitCode, Failure> {
         }
         match option.as_str() {
             "help" | "h" | "list" => {
-                say!("{}", HELP.trim_end());
-                for (name, what) in KERNELS {
-                    say!("  {name:12}{what}");
-                }
+                help();
                 return Ok(ExitCode::SUCCESS);
             }
             "bitcode" => bitcode = Some(args.value()?),
             "kernel" => name = Some(args.value()?),
+            "raw" => buffers = BufferShape::Raw,
             "shader-model" => model = Some(version(&args.value()?)?),
             "validator" => validator = Some(version(&args.value()?)?),
             "root-signature" => root = args.value()?,
@@ -219,13 +291,7 @@ pub fn run(mut args: Args) -> Result<ExitCode, Failure> {
     }
     let program = bitcode.as_deref().map(args::read).transpose()?;
     let mut k = match &name {
-        Some(name) => kernel(name).ok_or_else(|| {
-            let names: Vec<_> = KERNELS.iter().map(|k| k.0).collect();
-            let names = names.join(", ");
-            Failure::usage(format!(
-                "no kernel `{name}`: {names}; or describe one, see `pack --help`"
-            ))
-        })?,
+        Some(name) => kernel(name, buffers)?,
         None if changes.threads.is_some() => ComputeInterface::new("main", [1; 3]),
         None => {
             return Err(Failure::usage(

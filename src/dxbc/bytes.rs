@@ -55,6 +55,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn remaining(&self) -> u64 {
+        // `pos` moves only over bytes that are there.
         (self.bytes.len() - self.pos) as u64
     }
 
@@ -116,8 +117,6 @@ impl<'a> Cursor<'a> {
 
 /// The whole words of `bytes`.
 pub(crate) fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes
-        .chunks_exact(4)
-        .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-        .collect()
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|w| u32::from_le_bytes(*w)).collect()
 }

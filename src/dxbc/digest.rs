@@ -147,6 +147,17 @@ pub enum WriteDigest {
 }
 
 impl WriteDigest {
+    /// True if the writer vouches for the parts with it: runtimes take the container.
+    pub(crate) fn vouches(self) -> bool {
+        match self {
+            WriteDigest::Retail
+            | WriteDigest::Debug
+            | WriteDigest::Bypass
+            | WriteDigest::PreviewBypass => true,
+            WriteDigest::Unsigned | WriteDigest::Raw(_) => false,
+        }
+    }
+
     /// The digest bytes for `data`, the container from byte 20 on.
     pub(crate) fn of(self, data: &[u8]) -> Digest {
         match self {

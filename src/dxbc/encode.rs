@@ -30,6 +30,7 @@ pub(crate) fn part_header(out: &mut Vec<u8>, kind: FourCc, size: u32) {
 
 /// Puts the digest into a container that is otherwise complete.
 pub(crate) fn digest(container: &mut [u8], digest: Digest) {
+    // A small constant.
     for (b, d) in container.iter_mut().skip(DIGEST_AT as usize).zip(digest.0) {
         *b = d;
     }

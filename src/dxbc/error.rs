@@ -196,6 +196,18 @@ pub enum WriteError {
         /// What there is.
         found: u64,
     },
+    /// A value that the part's own reader would not take.
+    #[error("part {part}, byte {offset:#x}, {field}: may not be {value:#x}")]
+    BadValue {
+        /// The part.
+        part: FourCc,
+        /// Offset of the field in what is written.
+        offset: u64,
+        /// The field.
+        field: &'static str,
+        /// The value.
+        value: u64,
+    },
     /// A string with a NUL inside, in a field that ends at its first NUL.
     #[error("part {part}, byte {offset:#x}, {field}: holds a NUL")]
     InnerNul {
@@ -308,6 +320,10 @@ pub enum InterfaceRule {
     /// A root signature holds at most 64 words.
     #[error("words do not fit a root signature (64)")]
     RootSignature,
+    /// Structured buffers hold no 8-bit integers and no bfloat16: HLSL lacks those types.
+    /// [`BufferShape::Raw`](super::BufferShape::Raw) has no elements.
+    #[error("is a parameter whose elements HLSL has no type for; a raw buffer would do")]
+    ElementType,
     /// A resource whose type and kind contradict each other.
     #[error("is a resource kind that its type may not have")]
     ResourceKind,

@@ -26,8 +26,11 @@
 //!
 //! Hostile bytes give an error with offset, part and field. Nothing here panics on any input,
 //! nothing allocates by a number that was not checked against the input's size, and time grows
-//! with that size (times its logarithm, for directories out of order). Offsets and sums are 64
-//! bits wide.
+//! with that size (times its logarithm, for directories out of order).
+//!
+//! Offsets and sums are 64 bits wide. Plain `+` and `*` work on two things only: fields of at most
+//! 32 bits, and lengths of what is in memory. No sum of a few of these, and no product of two of
+//! the fields, passes 64 bits; what comes from a caller in full width is added with a check.
 //!
 //! The layouts follow DXC's headers (`include/dxc/DxilContainer/`); the digest follows DXC's
 //! `lib/DxilHash/DxilHash.cpp` and hlsl-specs INF-0004.
@@ -53,8 +56,8 @@ pub use error::{InterfaceRule, PackError, ReadError, ReadErrorKind, WriteError};
 pub use fourcc::FourCc;
 pub use object::{Object, Strip};
 pub use pack::{
-    ComputeInterface, ComputePackager, PackRootSignature, PushConstantHome, PushConstants,
-    ResourceBinding, WaveLanes,
+    BufferShape, ComputeInterface, ComputePackager, PackRootSignature, PushConstantHome,
+    PushConstants, ResourceBinding, SignatureMapping, WaveLanes,
 };
 pub use read::{Container, Deviation, DeviationKind, Mode, RawPart};
 pub use write::ContainerWriter;

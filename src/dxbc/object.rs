@@ -2,11 +2,10 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    Container, ContainerWriter, DeviationKind, DigestKind, FourCc, Inconsistency, RawPart,
-    ReadError, WriteDigest, WriteError, check,
+    Container, ContainerWriter, DeviationKind, DigestKind, FourCc, Inconsistency, ReadError,
+    WriteDigest, WriteError, check,
     part::Part,
-    read::{HEADER, PART_HEADER},
-    write::sign,
+    write::{raw_parts, sign},
 };
 use std::borrow::Cow;
 
@@ -274,16 +273,7 @@ impl<'a> Object<'a> {
     /// What contradicts itself among the parts: see [`Container::check`].
     #[must_use]
     pub fn check(&self) -> Vec<Inconsistency> {
-        let mut at = HEADER + 4 * self.parts.len() as u64;
-        let parts: Vec<_> = self
-            .parts()
-            .map(|(kind, data)| {
-                let offset = at;
-                at += PART_HEADER + data.len() as u64;
-                RawPart { kind, offset, data }
-            })
-            .collect();
-        check::check(&parts)
+        check::check(&raw_parts(&self.parts))
     }
 
     /// The container.
@@ -324,6 +314,6 @@ impl<'a> Object<'a> {
         for (kind, data) in self.parts() {
             writer.part(kind, data);
         }
-        writer.finish_into(self.digest, out)
+        writer.assemble_into(self.digest, out)
     }
 }

@@ -77,8 +77,8 @@ impl fmt::Display for Deviation {
     }
 }
 
-/// A container read in place: nothing is copied, and a container without deviations is
-/// read without allocating.
+/// A container read in place: nothing is copied, and a container of up to 24 parts without
+/// deviations is read without allocating.
 ///
 /// Reading checks the container's structure (DXC `IsValidDxilContainer`), not the digest and not
 /// what is in the parts: see [`digest_kind`](Self::digest_kind), [`RawPart::read`] and
@@ -189,6 +189,11 @@ impl<'a> Container<'a> {
                 24,
                 "ContainerSizeInBytes",
             ));
+        }
+        if size < HEADER {
+            let (need, have) = (HEADER, size);
+            let kind = K::TooShort { need, have };
+            return Err(error(kind, 24, "ContainerSizeInBytes"));
         }
         let Some(bytes) = slice(input, 0, size) else {
             let (end, limit) = (size, have);
@@ -324,7 +329,7 @@ impl<'a> Container<'a> {
     }
 
     fn note_duplicates(&mut self) {
-        /// Up to here comparing all pairs beats hashing, and allocates nothing.
+        /// Up to here comparing all pairs beats hashing, and allocates nothing: the type's docs say so.
         const FEW: u32 = 24;
         let mut found = Vec::new();
         if self.count <= FEW {

@@ -2,15 +2,18 @@
 #![forbid(unsafe_code)]
 
 use super::{
-    FourCc, WriteDigest, WriteError, encode,
+    FourCc, Inconsistency, RawPart, WriteDigest, WriteError, check, encode,
     read::{HASHED_FROM, HEADER, MAX_SIZE, PART_HEADER},
 };
 use std::borrow::Cow;
 
 /// Writes parts into a container, in the order given and back to back, as DXC does.
 ///
-/// It keeps the books and nothing else: any kind may come twice and have any size. What DXC
-/// asks of the parts, [`Object`](super::Object) checks.
+/// A digest that lets a runtime take the container ([`Retail`](WriteDigest::Retail),
+/// [`Debug`](WriteDigest::Debug), the two bypasses) is written only if the parts agree: see
+/// [`Container::check`](super::Container::check). With [`Unsigned`](WriteDigest::Unsigned) or
+/// [`Raw`](WriteDigest::Raw) the writer keeps the books and nothing else: any kind may come
+/// twice and have any size.
 ///
 /// ```
 /// use kernite::dxbc::{Container, ContainerWriter, WriteDigest};
@@ -45,10 +48,26 @@ impl<'a> ContainerWriter<'a> {
         self
     }
 
+    /// What contradicts itself among the parts: see [`Container::check`](super::Container::check).
+    #[must_use]
+    pub fn check(&self) -> Vec<Inconsistency> {
+        check::check(&raw_parts(&self.parts))
+    }
+
     /// The container.
     ///
     /// # Errors
-    /// More than 2 GiB in all.
+    /// - [`WriteError::TooLarge`]: more than 2 GiB in all
+    /// - [`WriteError::Inconsistent`]: the parts contradict themselves, and the digest is neither
+    ///   zero nor given
+    ///
+    /// ```
+    /// use kernite::dxbc::{ContainerWriter, FourCc, WriteDigest, WriteError};
+    /// let mut w = ContainerWriter::new();
+    /// w.part(FourCc::SFI0, &[0; 7]); // one byte short
+    /// assert!(matches!(w.finish(WriteDigest::Retail), Err(WriteError::Inconsistent(_))));
+    /// assert!(w.finish(WriteDigest::Unsigned).is_ok());
+    /// ```
     pub fn finish(&self, digest: WriteDigest) -> Result<Vec<u8>, WriteError> {
         let mut out = Vec::new();
         self.finish_into(digest, &mut out)?;
@@ -60,6 +79,22 @@ impl<'a> ContainerWriter<'a> {
     /// # Errors
     /// As [`finish`](Self::finish).
     pub fn finish_into(&self, digest: WriteDigest, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        if digest.vouches() {
+            let faults = self.check();
+            if !faults.is_empty() {
+                return Err(WriteError::Inconsistent(faults));
+            }
+        }
+        self.assemble_into(digest, out)
+    }
+
+    /// As [`finish_into`](Self::finish_into), whatever the parts are: for what was checked, and
+    /// for what was read and is not changed.
+    pub(crate) fn assemble_into(
+        &self,
+        digest: WriteDigest,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WriteError> {
         let mut books = Books::new(self.parts.len() as u64)?;
         for (kind, data) in &self.parts {
             books.part(*kind, data.len() as u64)?;
@@ -82,8 +117,23 @@ impl<'a> ContainerWriter<'a> {
     }
 }
 
+/// The parts with the offsets that they get when laid out back to back.
+pub(crate) fn raw_parts<'p>(parts: &'p [(FourCc, Cow<'_, [u8]>)]) -> Vec<RawPart<'p>> {
+    let directory = (parts.len() as u64).saturating_mul(4);
+    let mut at = HEADER.saturating_add(directory);
+    let place = |(kind, data): &'p (FourCc, Cow<'_, [u8]>)| {
+        let (kind, offset, data) = (*kind, at, &**data);
+        at = at
+            .saturating_add(PART_HEADER)
+            .saturating_add(data.len() as u64);
+        RawPart { kind, offset, data }
+    };
+    parts.iter().map(place).collect()
+}
+
 /// Writes the digest of a complete container into it.
 pub(crate) fn sign(container: &mut [u8], digest: WriteDigest) {
+    // A small constant.
     let hashed = container.get(HASHED_FROM as usize..).unwrap_or_default();
     let digest = digest.of(hashed);
     encode::digest(container, digest);

@@ -205,6 +205,11 @@ impl ComputeInterface {
         }
     }
 
+    /// Least and most lanes as `PSV0` states them: 0 and `u32::MAX` where any number will do.
+    pub(super) fn wave_range(&self) -> (u32, u32) {
+        self.wave_lanes.map_or((0, u32::MAX), |w| (w.min, w.max))
+    }
+
     /// All resources as DXC orders them: constant buffers (push constants first), samplers, SRVs,
     /// UAVs.
     pub(super) fn bindings(&self) -> Vec<ResourceBinding> {

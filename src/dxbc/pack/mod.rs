@@ -3,14 +3,16 @@
 
 mod interface;
 mod root;
+mod signature;
 
 pub use interface::{
     ComputeInterface, PushConstantHome, PushConstants, ResourceBinding, WaveLanes,
 };
+pub use signature::{BufferShape, SignatureMapping};
 
 use super::{
-    Container, ContainerWriter, FourCc, Inconsistency, InconsistencyKind, Object, PackError,
-    ReadError, ReadErrorKind, WriteDigest, WriteError,
+    Container, ContainerWriter, FourCc, Inconsistency, InconsistencyKind, PackError, ReadError,
+    ReadErrorKind, WriteDigest, WriteError,
     bytes::u32_at,
     part::{
         Features, NameLayout, Program, ProgramVersion, Psv, PsvInfo, PsvInfo1, PsvVersion,
@@ -32,7 +34,8 @@ pub enum PackRootSignature<'a> {
     /// One made for the interface: push constants first, then each resource in order, as a root
     /// descriptor where that is possible and as a descriptor table of its own otherwise.
     Generate(RootSignatureVersion),
-    /// These bytes, the data of an `RTS0` part.
+    /// These bytes: the data of an `RTS0` part, or a container that has one, which is what
+    /// Direct3D and DXC call a serialised root signature.
     Given(&'a [u8]),
 }
 
@@ -201,13 +204,12 @@ impl<'a> ComputePackager<'a> {
         source.program.write(&mut program)?;
         writer.part(FourCc::DXIL, program);
 
-        // Nothing that contradicts itself gets a digest, whoever wrote the part.
-        let unsigned = writer.finish(WriteDigest::Unsigned)?;
-        let faults = Object::from_container(&Container::read(&unsigned)?).check();
+        // Nothing that contradicts itself leaves here, whoever wrote the part.
+        let faults = writer.check();
         if !faults.is_empty() {
             return Err(PackError::Inconsistent(faults));
         }
-        writer.finish_into(self.digest, out)?;
+        writer.assemble_into(self.digest, out)?;
         Ok(())
     }
 
@@ -241,13 +243,7 @@ impl<'a> ComputePackager<'a> {
         }
         let container = Container::read_lenient(bytes)?;
         let Some(program) = container.program()? else {
-            return Err(ReadError::new(
-                ReadErrorKind::MissingPart,
-                0,
-                Some(FourCc::DXIL),
-                "PartFourCC",
-            )
-            .into());
+            return Err(missing(FourCc::DXIL).into());
         };
         Ok(Source {
             program,
@@ -315,6 +311,19 @@ impl<'a> ComputePackager<'a> {
             return Ok(faults);
         };
         let at = raw.data_offset();
+        let waves = self.interface.wave_range();
+        let found = (psv.info.minimum_wave_lanes, psv.info.maximum_wave_lanes);
+        for (at, field, found, want) in [
+            (at + 20, "MinimumExpectedWaveLaneCount", found.0, waves.0),
+            (at + 24, "MaximumExpectedWaveLaneCount", found.1, waves.1),
+        ] {
+            differs(FourCc::PSV0, at, field, found.into(), want.into(), by);
+        }
+        if let Some(found) = psv.info.group_shared_bytes {
+            let (at, field) = (at + 56, "NumBytesGroupSharedMemory");
+            let want = self.interface.group_shared_bytes;
+            differs(FourCc::PSV0, at, field, found.into(), want.into(), by);
+        }
         if let Some(threads) = psv.info.num_threads {
             for (i, (found, want)) in threads
                 .into_iter()
@@ -364,6 +373,18 @@ impl<'a> ComputePackager<'a> {
                 by,
             );
         }
+        // Records of no class are in none of these numbers.
+        let known = psv.resources.iter().filter(|r| r.ty.class().is_some());
+        let pair = (psv.resources.len() as u64, known.count() as u64);
+        let resources_at = at + psv.resource_offset(0) - 8;
+        differs(
+            FourCc::PSV0,
+            resources_at,
+            "ResourceCount",
+            pair.0,
+            pair.1,
+            "the records with a known type",
+        );
         // The same number of them: now one by one, what both versions have.
         if psv.resources.len() == bindings.len() {
             for (i, (r, b)) in psv.resources.iter().zip(&bindings).enumerate() {
@@ -410,6 +431,11 @@ impl<'a> ComputePackager<'a> {
     ) -> Result<Option<Cow<'a, [u8]>>, PackError> {
         Ok(match self.root_signature {
             PackRootSignature::Omit => None,
+            PackRootSignature::Given(bytes) if bytes.starts_with(&FourCc::DXBC.0) => {
+                let given = Container::read_lenient(bytes)?;
+                let part = given.part(FourCc::RTS0)?;
+                Some(part.ok_or_else(|| missing(FourCc::RTS0))?.data.into())
+            }
             PackRootSignature::Given(bytes) => {
                 if !bytes.len().is_multiple_of(4) {
                     let (part, size) = (FourCc::RTS0, bytes.len() as u64);
@@ -428,6 +454,10 @@ impl<'a> ComputePackager<'a> {
             }
         })
     }
+}
+
+fn missing(part: FourCc) -> ReadError {
+    ReadError::new(ReadErrorKind::MissingPart, 0, Some(part), "PartFourCC")
 }
 
 /// The hash of the program; one that covers source information, which is no longer there, is kept.
@@ -465,10 +495,7 @@ fn validator_of(container: Option<&Container>) -> Result<(u16, u16), ReadError> 
 /// An entry name with a NUL inside, or of 4 GiB.
 fn compute_psv(k: &ComputeInterface, version: PsvVersion) -> Result<Psv<'static>, PackError> {
     let mut info = PsvInfo::default();
-    if let Some(w) = k.wave_lanes {
-        info.minimum_wave_lanes = w.min;
-        info.maximum_wave_lanes = w.max;
-    }
+    (info.minimum_wave_lanes, info.maximum_wave_lanes) = k.wave_range();
     let mut strings = StringTable::new();
     if version >= PsvVersion::V1 {
         info.v1 = Some(PsvInfo1 {

@@ -173,7 +173,12 @@ impl<'a> Program<'a> {
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         let part = FourCc::DXIL;
         if self.bitcode.is_empty() {
-            expect(part, 20, "BitcodeSize", 1, 0)?;
+            return Err(WriteError::BadValue {
+                part,
+                offset: 20,
+                field: "BitcodeSize",
+                value: 0,
+            });
         }
         let gap = len(&self.gap);
         expect(part, 16, "BitcodeOffset", align4(gap), gap)?;

@@ -1,7 +1,7 @@
 //! `ISG1`, `OSG1`, `PSG1`: program signatures (DXC `DxilProgramSignature`).
 #![forbid(unsafe_code)]
 
-use super::{ComponentType, MinPrecision, SystemValue, expect, fit_u32, pad4, put_words};
+use super::{ComponentType, MinPrecision, SystemValue, fit_u32, pad4, put_words};
 use crate::dxbc::{
     FourCc, ReadError, ReadErrorKind as K, WriteError,
     bytes::{Cursor, c_str, len},
@@ -161,14 +161,14 @@ impl<'a> Signature<'a> {
         };
         match signature.bad_name() {
             None => Ok(signature),
-            Some((at, kind)) => Err(c.error(kind, at, "SemanticName")),
+            Some((at, kind, _)) => Err(c.error(kind, at, "SemanticName")),
         }
     }
 
-    /// The first name that is not there: where its offset stands, and what is wrong with it. A
+    /// The first name that is not there: where its offset stands, what is wrong, and the offset. A
     /// name ends in its region if it begins no later than the last NUL there does: one look each,
     /// however long the names are.
-    fn bad_name(&self) -> Option<(u64, K)> {
+    fn bad_name(&self) -> Option<(u64, K, u32)> {
         let last_nul = |b: &[u8]| b.iter().rposition(|&b| b == 0).map(|p| p as u64);
         let elements_at = HEADER + len(&self.gap);
         let names_at = elements_at + ELEMENT * self.elements.len() as u64;
@@ -192,7 +192,7 @@ impl<'a> Signature<'a> {
         };
         self.elements.iter().enumerate().find_map(|(i, e)| {
             let at = elements_at + ELEMENT * i as u64 + 4;
-            fault(e.semantic_name.into()).map(|kind| (at, kind))
+            fault(e.semantic_name.into()).map(|kind| (at, kind, e.semantic_name))
         })
     }
 
@@ -204,8 +204,13 @@ impl<'a> Signature<'a> {
         let part = FourCc::ISG1;
         let count = self.elements.len() as u64;
         let offset = HEADER + len(&self.gap);
-        if let Some((at, _)) = self.bad_name() {
-            expect(part, at, "SemanticName", 1, 0)?;
+        if let Some((offset, _, name)) = self.bad_name() {
+            return Err(WriteError::BadValue {
+                part,
+                offset,
+                field: "SemanticName",
+                value: name.into(),
+            });
         }
         let count = fit_u32(part, 0, "ParamCount", count)?;
         let offset = fit_u32(part, 4, "ParamOffset", offset)?;

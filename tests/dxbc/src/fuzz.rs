@@ -1,8 +1,9 @@
 //! Fuzz bodies. Each takes any bytes; a panic is a bug.
 #![forbid(unsafe_code)]
 
+use crate::mutate::{Rng, mutate};
 use kernite::dxbc::{
-    Container, ContainerWriter, DigestKind, Mode, Object, WriteDigest,
+    Container, ContainerWriter, DigestKind, FourCc, Mode, Object, Strip, WriteDigest,
     part::{Part, RdatBody},
 };
 
@@ -39,7 +40,7 @@ pub fn dxbc_read(data: &[u8]) {
         b"DXIL", b"SFI0", b"HASH", b"PSV0", b"ISG1", b"RTS0", b"RDAT", b"VERS", b"ILDN", b"SRCI",
         b"PDBI",
     ] {
-        if let Ok(part) = Part::read(kernite::dxbc::FourCc(*kind), data) {
+        if let Ok(part) = Part::read(FourCc(*kind), data) {
             follow(&part);
         }
     }
@@ -108,11 +109,64 @@ pub fn dxbc_roundtrip(data: &[u8]) {
         }
     }
     for kind in [b"PSV0", b"ISG1", b"RTS0", b"RDAT"] {
-        if let Ok(part) = Part::read(kernite::dxbc::FourCc(*kind), data) {
+        if let Ok(part) = Part::read(FourCc(*kind), data) {
             let mut out = Vec::new();
             part.write(&mut out).expect("what was read can be written");
             assert!(out == data, "part differs");
         }
+    }
+}
+
+/// A container whose structure is sound, of parts taken from others, some of them changed: what
+/// mutations of a whole file seldom reach.
+#[must_use]
+pub fn shuffled(parts: &[(FourCc, Vec<u8>)], rng: &mut Rng) -> Vec<u8> {
+    let mut writer = ContainerWriter::new();
+    for _ in 0..rng.below(10) {
+        let Some((kind, data)) = parts.get(rng.below(parts.len())) else {
+            break;
+        };
+        let mut data = data.clone();
+        if rng.below(2) == 0 {
+            mutate(&mut data, rng);
+        }
+        // Now and then under another kind.
+        let other = parts.get(rng.below(parts.len())).map(|p| p.0);
+        let kind = if rng.below(16) == 0 {
+            other
+        } else {
+            Some(*kind)
+        };
+        writer.part(kind.unwrap_or(FourCc::PRIV), data);
+    }
+    writer.finish(WriteDigest::Unsigned).expect("small")
+}
+
+/// Edits a container and signs it: what comes out is consistent and signed, or nothing does.
+pub fn dxbc_edit(data: &[u8], parts: &[(FourCc, Vec<u8>)], rng: &mut Rng) {
+    let Ok(mut object) = Object::read(data) else {
+        return;
+    };
+    let Some((kind, part)) = parts.get(rng.below(parts.len())) else {
+        return;
+    };
+    // Refused edits leave the container as it is.
+    let _ = match rng.below(4) {
+        0 => object.remove(*kind),
+        1 => object.add(*kind, part),
+        2 => object.replace(*kind, part),
+        _ => {
+            object.strip(Strip::RUNTIME);
+            Ok(())
+        }
+    };
+    let before = object.digest();
+    assert!(!matches!(before, WriteDigest::Raw(_)) || object.write().is_ok_and(|b| b == data));
+    object.set_digest(WriteDigest::Debug);
+    if let Ok(bytes) = object.write() {
+        let c = Container::read_lenient(&bytes).expect("what was written is read");
+        assert_eq!(c.digest_kind(), DigestKind::Debug);
+        assert_eq!(c.check(), []);
     }
 }
 
@@ -123,11 +177,20 @@ fn rebuild(container: &Container) {
     for p in container.parts() {
         writer.part(p.kind, p.data);
     }
-    let digest = match container.digest_kind() {
-        DigestKind::Retail => WriteDigest::Retail,
-        DigestKind::Debug => WriteDigest::Debug,
-        _ => WriteDigest::Raw(container.digest()),
-    };
-    let again = writer.finish(digest).expect("it fitted before");
+    let raw = WriteDigest::Raw(container.digest());
+    let again = writer.finish(raw).expect("it fitted before");
     assert!(again == container.bytes(), "rebuilt container differs");
+    // And its digest, which is given only to parts that agree.
+    let (digest, sound) = match container.digest_kind() {
+        DigestKind::Retail => (WriteDigest::Retail, container.check().is_empty()),
+        DigestKind::Debug => (WriteDigest::Debug, container.check().is_empty()),
+        _ => return,
+    };
+    match writer.finish(digest) {
+        Ok(again) => assert!(
+            sound && again == container.bytes(),
+            "signed container differs"
+        ),
+        Err(e) => assert!(!sound, "{e}"),
+    }
 }

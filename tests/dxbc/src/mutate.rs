@@ -26,6 +26,20 @@ impl Rng {
     }
 }
 
+/// How many mutants a test takes: `KERNITE_SEEDS`, or `default`.
+///
+/// # Panics
+/// If the variable is no number.
+#[must_use]
+pub fn seeds(default: u64) -> u64 {
+    match std::env::var("KERNITE_SEEDS") {
+        Ok(n) => n
+            .parse()
+            .unwrap_or_else(|e| panic!("KERNITE_SEEDS={n}: {e}")),
+        Err(_) => default,
+    }
+}
+
 /// Words that sit on edges.
 pub const EDGES: [u32; 16] = [
     0,

@@ -212,7 +212,8 @@ impl<'a> PsvInfo<'a> {
         let reach = chain.iter().take_while(|&&b| b).count() as u64;
         expect(FourCc::PSV0, 4, "PSVRuntimeInfo", there, reach)?;
         // Extra bytes must not be long enough to be read as the next version's fields.
-        let next = [12, 12, 4, 4].get(reach as usize).copied();
+        let next = usize::try_from(reach).ok();
+        let next = next.and_then(|n| [12, 12, 4, 4].get(n).copied());
         if let Some(next) = next.filter(|&n| len(&self.extra) >= n) {
             expect(
                 FourCc::PSV0,
@@ -319,43 +320,66 @@ impl PsvStage {
     /// Reads the fields of a stage.
     #[must_use]
     pub fn from_bytes(kind: ShaderKind, b: [u8; 16]) -> Self {
-        let word = |i: usize| u32::from_le_bytes([b[i], b[i + 1], b[i + 2], b[i + 3]]);
-        let half = |i: usize| u16::from_le_bytes([b[i], b[i + 1]]);
+        let [
+            b0,
+            b1,
+            b2,
+            b3,
+            b4,
+            b5,
+            b6,
+            b7,
+            b8,
+            b9,
+            ba,
+            bb,
+            bc,
+            bd,
+            be,
+            bf,
+        ] = b;
+        let words = [
+            [b0, b1, b2, b3],
+            [b4, b5, b6, b7],
+            [b8, b9, ba, bb],
+            [bc, bd, be, bf],
+        ];
+        let [w0, w1, w2, w3] = words.map(u32::from_le_bytes);
+        let halves = [[bc, bd], [be, bf]];
+        let [h0, h1] = halves.map(u16::from_le_bytes);
         match kind {
             ShaderKind::VERTEX => Self::Vertex {
-                output_position_present: b[0] != 0,
+                output_position_present: b0 != 0,
             },
             ShaderKind::PIXEL => Self::Pixel {
-                depth_output: b[0] != 0,
-                sample_frequency: b[1] != 0,
+                depth_output: b0 != 0,
+                sample_frequency: b1 != 0,
             },
             ShaderKind::HULL => Self::Hull {
-                input_control_points: word(0),
-                output_control_points: word(4),
-                domain: word(8),
-                output_primitive: word(12),
+                input_control_points: w0,
+                output_control_points: w1,
+                domain: w2,
+                output_primitive: w3,
             },
             ShaderKind::DOMAIN => Self::Domain {
-                input_control_points: word(0),
-                output_position_present: b[4] != 0,
-                domain: word(8),
+                input_control_points: w0,
+                output_position_present: b4 != 0,
+                domain: w2,
             },
             ShaderKind::GEOMETRY => Self::Geometry {
-                input_primitive: word(0),
-                output_topology: word(4),
-                output_stream_mask: word(8),
-                output_position_present: b[12] != 0,
+                input_primitive: w0,
+                output_topology: w1,
+                output_stream_mask: w2,
+                output_position_present: bc != 0,
             },
             ShaderKind::MESH => Self::Mesh {
-                group_shared_bytes: word(0),
-                group_shared_bytes_view_id: word(4),
-                payload_bytes: word(8),
-                max_vertices: half(12),
-                max_primitives: half(14),
+                group_shared_bytes: w0,
+                group_shared_bytes_view_id: w1,
+                payload_bytes: w2,
+                max_vertices: h0,
+                max_primitives: h1,
             },
-            ShaderKind::AMPLIFICATION => Self::Amplification {
-                payload_bytes: word(0),
-            },
+            ShaderKind::AMPLIFICATION => Self::Amplification { payload_bytes: w0 },
             _ => Self::Other,
         }
     }

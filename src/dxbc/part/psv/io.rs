@@ -48,12 +48,14 @@ impl Shape {
             input_to_patch: 0,
             patch_to_outputs: 0,
         };
-        for (i, &out) in v1.output_vectors.iter().take(streams).enumerate() {
+        let tables = shape.view_id_outputs.iter_mut();
+        let tables = tables.zip(&mut shape.input_to_outputs);
+        for (&out, (masks, table)) in v1.output_vectors.iter().zip(tables).take(streams) {
             if v1.uses_view_id != 0 {
-                shape.view_id_outputs[i] = mask_words(out);
+                *masks = mask_words(out);
             }
             if stage != ShaderKind::MESH {
-                shape.input_to_outputs[i] = table_words(v1.input_vectors, out);
+                *table = table_words(v1.input_vectors, out);
             }
         }
         if v1.uses_view_id != 0 && matches!(stage, ShaderKind::HULL | ShaderKind::MESH) {

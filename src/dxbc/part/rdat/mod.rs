@@ -114,6 +114,24 @@ impl<'a> RdatBody<'a> {
         })
     }
 
+    /// True if this is what a part of that type is read as.
+    fn belongs_to(&self, kind: RdatKind) -> bool {
+        match kind {
+            RdatKind::STRING_BUFFER => matches!(self, Self::Strings(_)),
+            RdatKind::INDEX_ARRAYS => matches!(self, Self::Indexes(_)),
+            RdatKind::RAW_BYTES => matches!(self, Self::RawBytes(_)),
+            RdatKind::RESOURCE_TABLE => matches!(self, Self::Resources(_)),
+            RdatKind::FUNCTION_TABLE => matches!(self, Self::Functions(_)),
+            RdatKind::SUBOBJECT_TABLE => matches!(self, Self::Subobjects(_)),
+            RdatKind::NODE_ID_TABLE
+            | RdatKind::NODE_SHADER_IO_ATTRIB_TABLE
+            | RdatKind::NODE_SHADER_FUNC_ATTRIB_TABLE
+            | RdatKind::IO_NODE_TABLE => matches!(self, Self::Pairs(_)),
+            RdatKind::NODE_SHADER_INFO_TABLE => matches!(self, Self::NodeInfos(_)),
+            _ => matches!(self, Self::Opaque(_)),
+        }
+    }
+
     fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         match self {
             Self::Strings(b) | Self::RawBytes(b) | Self::Opaque(b) => out.extend_from_slice(b),
@@ -184,22 +202,35 @@ impl<'a> Rdat<'a> {
         }
     }
 
-    /// Appends the part's data.
+    /// Appends the part's data. Bodies of no whole words are padded with zeros.
     ///
     /// # Errors
-    /// Records that do not have their table's stride, or more than 4 GiB.
+    /// A version below 0x10, a body that its part's type cannot hold, records that do not have
+    /// their table's stride, or more than 4 GiB.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WriteError> {
         if let Some(bytes) = self.source.if_unchanged(self, Self::read) {
             out.extend_from_slice(bytes);
             return Ok(());
         }
         let part = FourCc::RDAT;
+        let bad = |offset, field, value: u32| WriteError::BadValue {
+            part,
+            offset,
+            field,
+            value: value.into(),
+        };
+        if self.version < VERSION_10 {
+            return Err(bad(0, "Version", self.version));
+        }
         let count = fit_u32(part, 4, "PartCount", self.parts.len() as u64)?;
         put_words(out, &[self.version, count]);
         let mut bodies = Vec::new();
         let base = HEADER + 4 * u64::from(count);
         for p in &self.parts {
             let at = base + len(&bodies);
+            if !p.body.belongs_to(p.kind) {
+                return Err(bad(at, "Type", p.kind.0));
+            }
             put_words(out, &[fit_u32(part, at, "PartOffset", at)?]);
             let mut body = Vec::new();
             p.body.write(&mut body)?;
@@ -210,6 +241,24 @@ impl<'a> Rdat<'a> {
         }
         out.extend_from_slice(&bodies);
         Ok(())
+    }
+
+    /// The first string buffer; empty if there is none.
+    fn strings(&self) -> &[u8] {
+        let found = self.parts.iter().find_map(|p| match &p.body {
+            RdatBody::Strings(b) => Some(&**b),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The first index arrays; empty if there are none.
+    fn indexes(&self) -> &[u32] {
+        let found = self.parts.iter().find_map(|p| match &p.body {
+            RdatBody::Indexes(w) => Some(&**w),
+            _ => None,
+        });
+        found.unwrap_or_default()
     }
 
     #[cold]
@@ -226,11 +275,7 @@ impl<'a> Rdat<'a> {
         if r.0 == NULL {
             return Ok(None);
         }
-        let buffer = self.parts.iter().find_map(|p| match &p.body {
-            RdatBody::Strings(b) => Some(b),
-            _ => None,
-        });
-        let buffer = buffer.map(|b| &**b).unwrap_or_default();
+        let buffer = self.strings();
         if u64::from(r.0) >= len(buffer) {
             let (end, limit) = (r.0.into(), len(buffer));
             let kind = K::OutOfBounds { end, limit };
@@ -246,14 +291,13 @@ impl<'a> Rdat<'a> {
     /// # Errors
     /// No index arrays, or an array that leaves them. The error's offset is the index of the array.
     pub fn array(&self, r: RdatArray) -> Result<Option<&[u32]>, ReadError> {
+        Self::array_in(self.indexes(), r)
+    }
+
+    fn array_in(arrays: &[u32], r: RdatArray) -> Result<Option<&[u32]>, ReadError> {
         if r.0 == NULL {
             return Ok(None);
         }
-        let arrays = self.parts.iter().find_map(|p| match &p.body {
-            RdatBody::Indexes(w) => Some(w),
-            _ => None,
-        });
-        let arrays = arrays.map(|w| &**w).unwrap_or_default();
         let limit = arrays.len() as u64;
         let found = usize::try_from(r.0).ok().and_then(|i| arrays.get(i..));
         let Some((&count, rest)) = found.and_then(<[u32]>::split_first) else {
@@ -274,11 +318,8 @@ impl<'a> Rdat<'a> {
     /// References of the resource, function and subobject tables that lead nowhere. One look
     /// each, however long the strings and arrays are.
     pub(crate) fn bad_references(&self) -> Vec<(&'static str, K)> {
-        let strings = self.parts.iter().find_map(|p| match &p.body {
-            RdatBody::Strings(b) => Some(&**b),
-            _ => None,
-        });
-        let strings = strings.unwrap_or_default();
+        // Looked for once: there may be as many parts as records.
+        let (strings, indexes) = (self.strings(), self.indexes());
         let last_nul = strings.iter().rposition(|&b| b == 0).map(|p| p as u64);
         let mut bad = Vec::new();
         let mut string = |r: RdatString, field| {
@@ -320,7 +361,7 @@ impl<'a> Rdat<'a> {
             }
         }
         for (r, field) in arrays {
-            if let Err(e) = self.array(r) {
+            if let Err(e) = Self::array_in(indexes, r) {
                 bad.push((field, e.kind()));
             }
         }

@@ -145,10 +145,20 @@ pub struct RdatNodeInfo {
     pub inputs: RdatArray,
 }
 
+/// Bytes of a function's record with what validator 1.8 added.
+const FUNCTION_2: u32 = 52;
+
 /// A record type.
 pub(super) trait Row: Copy {
     /// Bytes of the first version.
     const MIN: u32;
+
+    /// Bytes of the fields that a record of this stride has; what follows is of a version that
+    /// is not known.
+    fn known(_stride: u32) -> u32 {
+        Self::MIN
+    }
+
     fn read(c: &mut Cursor, stride: u32) -> Result<Self, ReadError>;
     /// Appends the fields.
     fn write(&self, out: &mut Vec<u8>);
@@ -190,6 +200,14 @@ impl Row for RdatResource {
 impl Row for RdatFunction {
     const MIN: u32 = 44;
 
+    fn known(stride: u32) -> u32 {
+        if stride >= FUNCTION_2 {
+            FUNCTION_2
+        } else {
+            Self::MIN
+        }
+    }
+
     fn read(c: &mut Cursor, stride: u32) -> Result<Self, ReadError> {
         let mut f = Self {
             name: RdatString(c.u32("Name")?),
@@ -204,7 +222,7 @@ impl Row for RdatFunction {
             min_shader_target: c.u32("MinShaderTarget")?,
             v2: None,
         };
-        if stride >= 52 {
+        if stride >= FUNCTION_2 {
             f.v2 = Some(RdatFunction2 {
                 min_wave_lanes: c.u8("MinimumExpectedWaveLaneCount")?,
                 max_wave_lanes: c.u8("MaximumExpectedWaveLaneCount")?,
@@ -333,6 +351,9 @@ pub(super) fn write_table<T: Row>(
     for r in &table.records {
         let start = out.len();
         r.value.write(out);
+        // Else the extra bytes would be read as fields, or fields as extra bytes.
+        let known = T::known(table.stride).into();
+        expect(part, 4, "RecordStride", known, (out.len() - start) as u64)?;
         out.extend_from_slice(&r.extra);
         let found = (out.len() - start) as u64;
         expect(part, 4, "RecordStride", table.stride.into(), found)?;

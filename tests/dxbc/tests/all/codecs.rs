@@ -1,7 +1,9 @@
 //! Property tests: every codec writes what it reads and reads what it writes.
 #![forbid(unsafe_code)]
 
-use kernite::dxbc::{Container, ContainerWriter, Digest, FourCc, Object, WriteDigest, part::*};
+use kernite::dxbc::{
+    Container, ContainerWriter, Digest, FourCc, Object, WriteDigest, WriteError, part::*,
+};
 use proptest::{array::uniform4, collection::vec, prelude::*};
 
 /// Writes, reads back, and writes again.
@@ -569,4 +571,82 @@ fn canonical_layouts_equal_dxc() {
         }
     }
     assert!(seen >= 20, "{seen}");
+}
+
+/// What its own reader would take for something else is not written.
+#[test]
+fn values_that_would_be_read_as_others_are_refused() {
+    let refused = |rdat: &Rdat, field: &str| {
+        let e = rdat.write(&mut Vec::new()).expect_err(field);
+        let (WriteError::BadValue { field: f, .. } | WriteError::Mismatch { field: f, .. }) = e
+        else {
+            panic!("{e}")
+        };
+        assert_eq!(f, field, "{e}");
+    };
+    let strings = |kind| RdatPart {
+        kind: RdatKind(kind),
+        body: RdatBody::Strings(b"\0abc".as_slice().into()),
+    };
+    let mut rdat = Rdat::new(vec![strings(1)]);
+    assert!(rdat.write(&mut Vec::new()).is_ok());
+    rdat.version = 0xf;
+    refused(&rdat, "Version");
+    // Each type has its own body, and unknown ones are opaque.
+    for kind in (0..14).filter(|&k| k != 1) {
+        refused(&Rdat::new(vec![strings(1), strings(kind)]), "Type");
+    }
+    // Eight extra bytes are the second version's fields.
+    let function = |stride, extra: &'static [u8], v2| {
+        let value = RdatFunction {
+            v2,
+            ..RdatFunction::default()
+        };
+        let records = vec![RdatRecord {
+            value,
+            extra: extra.into(),
+        }];
+        let table = RdatTable {
+            stride,
+            records,
+            trailing: Default::default(),
+        };
+        Rdat::new(vec![RdatPart {
+            kind: RdatKind::FUNCTION_TABLE,
+            body: RdatBody::Functions(table),
+        }])
+    };
+    let v2 = Some(RdatFunction2::default());
+    for (stride, extra, v2) in [(44, &[][..], None), (48, &[1; 4], None), (56, &[1; 4], v2)] {
+        let part = Part::Rdat(function(stride, extra, v2));
+        there_and_back(FourCc::RDAT, &part).expect("the same again");
+    }
+    refused(&function(52, &[1; 8], None), "RecordStride");
+    refused(&function(44, &[], v2), "RecordStride");
+    refused(&function(45, &[], None), "RecordStride");
+    // A name that is not there, and no bitcode.
+    let bad = Signature {
+        elements: vec![SignatureElement::default()],
+        names: b"A\0\0\0".as_slice().into(),
+        ..Signature::default()
+    };
+    let e = bad
+        .write(&mut Vec::new())
+        .expect_err("a name in the header");
+    assert_eq!(
+        e.to_string(),
+        "part ISG1, byte 0xc, SemanticName: may not be 0x0"
+    );
+    let program = Program::new(ProgramVersion(0x5_0060), 0x100, b"".as_slice());
+    let e = program.and_then(|p| p.write(&mut Vec::new()));
+    assert!(
+        matches!(
+            e,
+            Err(WriteError::BadValue {
+                field: "BitcodeSize",
+                ..
+            })
+        ),
+        "{e:?}"
+    );
 }

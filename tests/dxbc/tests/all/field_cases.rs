@@ -2,8 +2,8 @@
 #![forbid(unsafe_code)]
 
 use kernite::dxbc::{
-    ComputeInterface, ComputePackager, Container, ContainerWriter, FourCc, Object,
-    ReadErrorKind as K, WriteDigest,
+    ComputeInterface, ComputePackager, Container, ContainerWriter, Digest, FourCc, Object,
+    ReadErrorKind as K, WriteDigest, WriteError,
     part::{Part, Program, Signature},
 };
 use kernite_dxbc_tests::files;
@@ -98,7 +98,22 @@ fn two_programs_and_unknown_parts() {
     w.part(FourCc::DXIL, dxil)
         .part(FourCc(*b"WHAT"), b"kept".as_slice())
         .part(FourCc::DXIL, dxil);
-    let bytes = w.finish(WriteDigest::Retail).expect("writes");
+    // No digest for it, but its structure is sound.
+    for digest in [
+        WriteDigest::Retail,
+        WriteDigest::Debug,
+        WriteDigest::Bypass,
+        WriteDigest::PreviewBypass,
+    ] {
+        let mut out = b"before".to_vec();
+        let e = w.finish_into(digest, &mut out).expect_err("two programs");
+        assert!(matches!(e, WriteError::Inconsistent(_)), "{e}");
+        assert_eq!(out, b"before");
+    }
+    let mut bytes = w.finish(WriteDigest::Unsigned).expect("writes");
+    let retail = Digest::retail(&bytes[20..]);
+    bytes[4..20].copy_from_slice(&retail.0);
+    assert_eq!(w.finish(WriteDigest::Raw(retail)).expect("given"), bytes);
     let c = Container::read(&bytes).expect("the container is sound");
     let e = c.program().map(|_| ()).expect_err("which one?");
     assert!(matches!(e.kind(), K::DuplicatePart { .. }));

@@ -2,11 +2,16 @@
 //! random mutations.
 #![forbid(unsafe_code)]
 
+use kernite::dxbc::{Container, FourCc};
 use kernite_dxbc_tests::{
     files::{self, File},
-    fuzz::{dxbc_read, dxbc_roundtrip},
-    mutate::{EDGES, Rng, mutate},
+    fuzz::{dxbc_edit, dxbc_read, dxbc_roundtrip, shuffled},
+    mutate::{EDGES, Rng, mutate, seeds},
 };
+use kernite_testkit::alloc_counter::{self, CountingAllocator};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn both(data: &[u8]) {
     dxbc_read(data);
@@ -110,11 +115,11 @@ fn random_mutations() {
         None => 1,
     };
     let mut rng = Rng::new(seed);
-    let mut runs = 0u64;
+    let (mut runs, most) = (0u64, seeds(3000));
     loop {
         let done = match seconds {
             Some(s) => start.elapsed().as_secs() >= s,
-            None => runs == 3000,
+            None => runs == most,
         };
         if done {
             break;
@@ -130,4 +135,56 @@ fn random_mutations() {
         runs += 1;
     }
     println!("{runs} mutations");
+}
+
+/// The parts of the whole corpus, but for long ones.
+fn parts() -> Vec<(FourCc, Vec<u8>)> {
+    let mut list = Vec::new();
+    for f in files::fixtures().iter().chain(&files::hostile()) {
+        if let Ok(c) = Container::read_lenient(&f.bytes) {
+            let short = c.parts().filter(|p| p.data.len() < 2048);
+            list.extend(short.map(|p| (p.kind, p.data.to_vec())));
+        }
+    }
+    list
+}
+
+#[test]
+fn shuffled_parts() {
+    let parts = parts();
+    let mut rng = Rng::new(3);
+    for _ in 0..seeds(1000) {
+        let data = shuffled(&parts, &mut rng);
+        both(&data);
+        dxbc_edit(&data, &parts, &mut rng);
+    }
+}
+
+/// What is allocated is in proportion to the input, whatever that says.
+#[test]
+fn allocations_follow_the_input() {
+    for f in files::fixtures() {
+        let (c, counts) = alloc_counter::count(|| Container::read(&f.bytes));
+        let c = c.expect("reads");
+        if c.deviations().is_empty() {
+            assert_eq!(counts.allocations, 0, "{}", f.name);
+        }
+    }
+    let parts = parts();
+    let mut rng = Rng::new(4);
+    let mutants = (0..seeds(1000)).map(|_| shuffled(&parts, &mut rng));
+    let mutants: Vec<_> = mutants
+        .chain(files::hostile().into_iter().map(|f| f.bytes))
+        .collect();
+    for data in &mutants {
+        let ((), counts) = alloc_counter::count(|| {
+            if let Ok(c) = Container::read_lenient(data) {
+                c.parts().for_each(|p| drop(p.read()));
+                drop(c.check());
+            }
+        });
+        // Growing lists count each of their sizes; a small input may have one fault of each kind.
+        let most = 64 * data.len() as u64 + 4096;
+        assert!(counts.bytes <= most, "{counts:?} for {} bytes", data.len());
+    }
 }

@@ -20,7 +20,7 @@ const REJECTED: &[(&str, &str)] = &[
     ("c06_count_40000000", "PartCount"),
     ("c08_size_minus_1", "PartSize"),
     ("c10_size_over_max", "ContainerSizeInBytes"),
-    ("c11_size_31", "PartCount"),
+    ("c11_size_31", "ContainerSizeInBytes"),
     ("c13_major_2", "Version.Major"),
     ("c15_offset_max", "PartOffset"),
     ("c16_offset_straddles_end", "PartOffset"),

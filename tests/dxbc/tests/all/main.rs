@@ -1,6 +1,9 @@
 //! Tests of kernite's DXBC containers.
 #![forbid(unsafe_code)]
 
+#[path = "../../../../examples/kernels/mod.rs"]
+mod example_kernels;
+
 mod codecs;
 mod digest;
 mod edit;
@@ -10,4 +13,5 @@ mod fuzz_smoke;
 mod hostile;
 mod interfaces;
 mod pack;
+mod signatures;
 mod structure;

@@ -31,3 +31,19 @@ fn broken_containers_are_refused_in_their_order() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn the_builder_edits_a_container_and_refuses_what_is_none() {
+    let Some(dxc) = Dxc::get() else { return };
+    let mut session = dxc.session();
+    assert!(session.version() >= (1, 8), "{:?}", session.version());
+    let private = (*b"PRIV", b"notes".as_slice());
+    let built = session.build(EMPTY, &[*b"STAT"], &[private]).unwrap();
+    assert!(built.ends_with(b"PRIV\x05\0\0\0notes"));
+    assert_eq!(session.validate(&built), Ok(()));
+    let refused = session.build(b"no container", &[], &[]);
+    assert!(
+        matches!(refused, Err(Refused::Invalid { .. })),
+        "{refused:?}"
+    );
+}

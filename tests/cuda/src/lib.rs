@@ -1,0 +1,6 @@
+//! What the tests of kernite's CUDA layer share.
+
+#[cfg(target_os = "linux")]
+pub mod fake;
+pub mod gpu;
+pub mod kernels;

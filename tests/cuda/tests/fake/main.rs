@@ -1,0 +1,11 @@
+//! The CUDA layer on a driver that only keeps books.
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+mod cache;
+mod contexts;
+mod faults;
+mod graphs;
+mod launching;
+mod loading;
+mod memory;
