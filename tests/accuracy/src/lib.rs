@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod measure;
+pub mod page;
 pub mod reference;
 pub mod trace;
 
@@ -20,6 +21,9 @@ pub const UNARY: [Unary; 10] = [
     Unary::Tanh,
     Unary::Erf,
 ];
+
+/// Every function of two arguments.
+pub const BINARY: [Binary; 2] = [Binary::Pow, Binary::Rem];
 
 /// The name that documentation, tests and `KERNITE_EXHAUSTIVE` use.
 pub fn name(function: Unary) -> String {
