@@ -107,7 +107,7 @@ fn no_f32_of_any_exponent_is_worse() {
                 let low = match i {
                     0..4 => i << 21,
                     4..8 => ((i - 3) << 21) - 1,
-                    _ => random.next() as u32 & 0x7f_ffff,
+                    _ => random.next_u64() as u32 & 0x7f_ffff,
                 };
                 let x = f32::from_bits(exponent << 23 | low);
                 let (got, want) = (host32(function, x), truth(function, f64::from(x)));
@@ -129,9 +129,9 @@ fn no_f64_of_any_exponent_is_worse() {
         let limit = row(&rows, &name(function), "f64").ulps + 0.1;
         // Every exponent where the function bends, every thirteenth elsewhere.
         let near = 1023 - 30..1023 + 12;
-        for exponent in (0..2047u64).filter(|e| near.contains(e) || e % 13 == 0) {
+        for exponent in (0..2047u64).filter(|e| near.contains(e) || e.is_multiple_of(13)) {
             for i in 0..if near.contains(&exponent) { 8 } else { 2 } {
-                let bits = (random.next() & ((1 << 52) - 1)) | exponent << 52 | (i & 1) << 63;
+                let bits = (random.next_u64() & ((1 << 52) - 1)) | exponent << 52 | (i & 1) << 63;
                 let x = f64::from_bits(bits);
                 if !domain(function, x) {
                     continue;
@@ -170,9 +170,12 @@ fn no_power_is_worse() {
 fn remainders_are_exact() {
     let mut random = Random(5);
     for i in 0..200_000u32 {
-        let (x, y) = (f64::from_bits(random.next()), f64::from_bits(random.next()));
+        let (x, y) = (
+            f64::from_bits(random.next_u64()),
+            f64::from_bits(random.next_u64()),
+        );
         // Half of them nearer each other.
-        let y = if i % 2 == 0 {
+        let y = if i & 1 == 0 {
             y
         } else {
             x * (random.between(-200.0, 10.0)).exp2()
@@ -181,10 +184,10 @@ fn remainders_are_exact() {
         let right = got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan();
         assert!(right, "rem of {x:e} {y:e} = {got:e}, not {want:e}");
         let (x, y) = (
-            f32::from_bits(random.next() as u32),
-            f32::from_bits(random.next() as u32),
+            f32::from_bits(random.next_u64() as u32),
+            f32::from_bits(random.next_u64() as u32),
         );
-        let y = if i % 2 == 0 {
+        let y = if i & 1 == 0 {
             y
         } else {
             x * (random.between(-60.0, 4.0)).exp2() as f32
