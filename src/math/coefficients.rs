@@ -80,11 +80,11 @@ impl Constants for f32 {
         f32::from_bits(0x3ef6_3855), // 0.480898529
         f32::from_bits(0xbeb8_a92d), // -0.360665709
         f32::from_bits(0x3e93_baa3), // 0.2885333
-        f32::from_bits(0xbe76_95e8), // -0.240806222
-        f32::from_bits(0x3e53_4de5), // 0.206351832
+        f32::from_bits(0xbe76_95f6), // -0.240806431
+        f32::from_bits(0x3e53_4dc8), // 0.206351399
         f32::from_bits(0xbe32_12d4), // -0.173899949
         f32::from_bits(0x3e1e_ec70), // 0.155198812
-        f32::from_bits(0xbe46_37eb), // -0.193572685
+        f32::from_bits(0xbe46_37e8), // -0.19357264
         f32::from_bits(0x3e31_5cd7), // 0.173205718
     ];
     const POW_1_HI: f32 = f32::from_bits(0x4038_aa3b); // 2.88539004

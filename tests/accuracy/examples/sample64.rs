@@ -50,13 +50,13 @@ fn main() {
 /// Every other number where the function bends, the others of all exponents where it is defined.
 fn input(function: Unary, i: u32, random: &mut Random) -> f64 {
     let any = |random: &mut Random, positive: bool| loop {
-        let bits = random.next();
+        let bits = random.next_u64();
         let x = f64::from_bits(if positive { bits >> 1 } else { bits });
         if x.is_finite() && x != 0.0 {
             return x;
         }
     };
-    let even = i % 2 == 0;
+    let even = i & 1 == 0;
     match function {
         Unary::Exp => random.between(-750.0, 715.0) * if even { 1.0 } else { 0.01 },
         Unary::Exp2 => random.between(-1080.0, 1030.0) * if even { 1.0 } else { 0.01 },

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod measure;
+pub mod page;
 pub mod reference;
 pub mod trace;
 
@@ -20,6 +21,9 @@ pub const UNARY: [Unary; 10] = [
     Unary::Tanh,
     Unary::Erf,
 ];
+
+/// Every function of two arguments.
+pub const BINARY: [Binary; 2] = [Binary::Pow, Binary::Rem];
 
 /// The name that documentation, tests and `KERNITE_EXHAUSTIVE` use.
 pub fn name(function: Unary) -> String {
@@ -55,7 +59,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -64,7 +68,7 @@ impl Random {
 
     /// A number from one to the other.
     pub fn between(&mut self, least: f64, most: f64) -> f64 {
-        least + (most - least) * (self.next() >> 11) as f64 * 2f64.powi(-53)
+        least + (most - least) * (self.next_u64() >> 11) as f64 * 2f64.powi(-53)
     }
 
     /// A base and an exponent whose power has a binary logarithm between these; every fourth base is near one. `bits` is
@@ -74,7 +78,7 @@ impl Random {
         loop {
             let reach = most.abs().max(least.abs());
             let log = self.between(-1.0, 1.0);
-            let scale = match self.next() % 4 {
+            let scale = match self.next_u64() % 4 {
                 0 => reach,
                 1 => 1.0,
                 2 => 0.1,
