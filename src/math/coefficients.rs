@@ -80,11 +80,11 @@ impl Constants for f32 {
         f32::from_bits(0x3ef6_3855), // 0.480898529
         f32::from_bits(0xbeb8_a92d), // -0.360665709
         f32::from_bits(0x3e93_baa3), // 0.2885333
-        f32::from_bits(0xbe76_95e8), // -0.240806222
-        f32::from_bits(0x3e53_4de5), // 0.206351832
+        f32::from_bits(0xbe76_95f6), // -0.240806431
+        f32::from_bits(0x3e53_4dc8), // 0.206351399
         f32::from_bits(0xbe32_12d4), // -0.173899949
         f32::from_bits(0x3e1e_ec70), // 0.155198812
-        f32::from_bits(0xbe46_37eb), // -0.193572685
+        f32::from_bits(0xbe46_37e8), // -0.19357264
         f32::from_bits(0x3e31_5cd7), // 0.173205718
     ];
     const POW_1_HI: f32 = f32::from_bits(0x4038_aa3b); // 2.88539004
@@ -101,7 +101,7 @@ impl Constants for f32 {
         f32::from_bits(0xbe82_8e2d), // -0.254990965
         f32::from_bits(0x3def_51c0), // 0.116855145
     ];
-    const POW_STEPS: usize = 1;
+    const POW_STEPS: usize = 2;
     const POW_MOST: f32 = f32::from_bits(0x5380_0000); // 1.09951163e+12
     const RECIPROCAL: &'static [f32] = &[
         f32::from_bits(0x4007_c0c8), // 2.12114143
@@ -313,7 +313,7 @@ impl Constants for f64 {
         f64::from_bits(0xbfd0_51c5_a4be_f4be), // -0.25499097
         f64::from_bits(0x3fbd_ea38_818c_041a), // 0.116855175
     ];
-    const POW_STEPS: usize = 2;
+    const POW_STEPS: usize = 3;
     const POW_MOST: f64 = f64::from_bits(0x4450_0000_0000_0000); // 1.1805916207174113e+21
     const RECIPROCAL: &'static [f64] = &[
         f64::from_bits(0x4000_f818_f4ec_dfaa), // 2.12114135

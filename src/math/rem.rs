@@ -22,10 +22,11 @@ pub(super) fn rem<W: Width, S: Sink<W>>(s: &mut S, x: S::F, y: S::F) -> S::F {
     };
 
     // The first step takes the bits that make the others whole.
-    let less = s.lt(a, b);
+    // Only for such operands is the difference not negative, and the number of steps bounded.
+    let divisible = s.le(b, a);
     let zero = s.int(0);
     let difference = s.isub(exponent, scale);
-    let difference = s.select_int(less, zero, difference);
+    let difference = s.select_int(divisible, difference, zero);
     let by = s.int(W::REM_STEP_RECIPROCAL);
     let times = s.imul(difference, by);
     let by = s.int(16);
@@ -58,7 +59,7 @@ pub(super) fn rem<W: Width, S: Sink<W>>(s: &mut S, x: S::F, y: S::F) -> S::F {
     let (half, rest) = (s.from_bits(half), s.from_bits(rest));
     let r = s.mul(r, half);
     let r = s.mul(r, rest);
-    let r = s.select(less, a, r);
+    let r = s.select(divisible, r, a);
 
     let infinity = s.float(W::INFINITY);
     let finite = s.lt(a, infinity);

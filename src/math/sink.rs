@@ -24,6 +24,8 @@ pub struct Table {
 ///
 /// Floats round to nearest even, keep subnormals, infinities and signed zeros, and nothing is contracted or reassociated:
 /// recipes depend on it. Whatever makes a NaN may make any NaN.
+// `self` is where the conversion is written, not what is converted.
+#[allow(clippy::wrong_self_convention)]
 pub trait Sink<W: Width> {
     /// A float.
     type F: Copy;

@@ -22,8 +22,8 @@ TINY = mp.mpf(2) ** -40
 # Found by a random search in the fit's neighbourhood for the least error measured over all
 # mantissas: rounding errors in the last steps depend on the coefficients' last bits.
 TUNED = {
-    "LOG2": [0xBF38AA3C, 0x3EF63855, 0xBEB8A92D, 0x3E93BAA3, 0xBE7695E8,
-             0x3E534DE5, 0xBE3212D4, 0x3E1EEC70, 0xBE4637EB, 0x3E315CD7],
+    "LOG2": [0xBF38AA3C, 0x3EF63855, 0xBEB8A92D, 0x3E93BAA3, 0xBE7695F6,
+             0x3E534DC8, 0xBE3212D4, 0x3E1EEC70, 0xBE4637E8, 0x3E315CD7],
 }
 
 
@@ -202,10 +202,10 @@ def constants(w):
     w.number("REM_STEPS", t["rem_steps"], "usize")
 
 
-F32 = Width("f32", 24, 8, exponent_room=8, exp=7, expm1=5, log=10, pow=3, pow_steps=1, sin=3, cos=3, tan=7, windows=25,
+F32 = Width("f32", 24, 8, exponent_room=8, exp=7, expm1=5, log=10, pow=3, pow_steps=2, sin=3, cos=3, tan=7, windows=25,
             tan_reciprocal=0x7EF311C3, tan_steps=2, tanh_most=10, tanh_steps=1, erf=7, erfc=7, erf_border=1,
             erf_most=3.9375, rsqrt_guess=0x5F375A86, rsqrt_steps=2, rem_step=21, rem_steps=2)
-F64 = Width("f64", 53, 11, exponent_room=11, exp=11, expm1=11, log=20, pow=8, pow_steps=2, sin=6, cos=6, tan=14,
+F64 = Width("f64", 53, 11, exponent_room=11, exp=11, expm1=11, log=20, pow=8, pow_steps=3, sin=6, cos=6, tan=14,
             windows=145, tan_reciprocal=0x7FDE623822FC16E6, tan_steps=3, tanh_most=22, tanh_steps=2, erf=12, erfc=18,
             erf_border=1, erf_most=6, rsqrt_guess=0x5FE6EB50C7B537A9, rsqrt_steps=3, rem_step=50, rem_steps=3)
 

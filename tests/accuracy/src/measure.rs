@@ -1,5 +1,8 @@
 //! Errors in units in the last place, and their worst over many inputs.
 
+use crate::reference::big;
+use astro_float::{BigFloat, RoundingMode};
+
 /// The error of `got` against the true value, in units in the last place of the true value.
 ///
 /// The unit is the distance of the f32 on the true value's binade, that of subnormals at least. An infinity counts as
@@ -60,4 +63,49 @@ pub fn worst32(
         }
     }
     worst
+}
+
+/// The error of `got` against the true value, in units in the last place of the true value, which is finite.
+///
+/// As [`ulps32`]: the unit is that of subnormals at least, and infinity counts as the power of two after the greatest
+/// number.
+pub fn ulps64(got: f64, truth: &BigFloat) -> f64 {
+    if got.is_nan() || truth.is_nan() {
+        return if got.is_nan() && truth.is_nan() {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+    }
+    let after = big(2f64.powi(1023)).mul(&big(2.0), 256, RoundingMode::ToEven);
+    let close = |value: BigFloat| {
+        let (above, below) = (after.clone(), after.neg());
+        if value > above {
+            above
+        } else if value < below {
+            below
+        } else {
+            value
+        }
+    };
+    let got = if got.is_infinite() {
+        if got > 0.0 {
+            after.clone()
+        } else {
+            after.neg()
+        }
+    } else {
+        big(got)
+    };
+    let truth = close(truth.clone());
+    let error = truth.sub(&got, 256, RoundingMode::ToEven);
+    let Some((mantissa, _, _, exponent, _)) = error.as_raw_parts() else {
+        return f64::INFINITY;
+    };
+    let Some(&upper) = mantissa.last().filter(|&&upper| upper != 0) else {
+        return 0.0;
+    };
+    // Both exponents are those of mantissas from one half to one.
+    let unit = truth.exponent().unwrap_or(-2000).clamp(-1021, 1024) - 53;
+    upper as f64 * 2f64.powi(-64) * 2f64.powi(exponent - unit)
 }
