@@ -177,6 +177,18 @@ fn features(signature: &Signature) -> FeatureFlags {
         DeviceFeature::ShaderBufferFloat32AtomicAdd
         | DeviceFeature::ShaderSharedFloat32AtomicAdd
         | DeviceFeature::ShaderZeroInitializeWorkgroupMemory => FeatureFlags::default(),
+        // HLSL's 16-bit types are native or not at all (`-enable-16bit-types`); bytes and bf16 it has none.
+        DeviceFeature::StorageBuffer16BitAccess
+        | DeviceFeature::ShaderInt16
+        | DeviceFeature::ShaderFloat16 => FeatureFlags::NATIVE_LOW_PRECISION,
+        DeviceFeature::ShaderSubgroupExtendedTypes => FeatureFlags::INT64_OPS,
+        // Packed dot products and a required wave size have no flag: shader model 6.4 and 6.6 have them.
+        DeviceFeature::StorageBuffer8BitAccess
+        | DeviceFeature::ShaderInt8
+        | DeviceFeature::ShaderBufferFloat32Atomics
+        | DeviceFeature::ShaderSharedFloat32Atomics
+        | DeviceFeature::ShaderIntegerDotProduct
+        | DeviceFeature::SubgroupSizeControl => FeatureFlags::default(),
     });
     flags.fold(subgroups, |all, f| all | f)
 }

@@ -5,9 +5,9 @@
 //! Where a device may flush subnormals ([`Config::subnormals`]), results that could be one are replaced by zero.
 
 use crate::choices::Choices;
-use kernite::builder::KernelBuilder;
+use kernite::builder::{KernelBuilder, Scan};
 use kernite::kernel::{Buffer, Kernel, Scalar, Shared, Value, Var};
-use kernite::op::{Effect, Op, Operand};
+use kernite::op::{Effect, Makes, Op, Operand};
 use kernite::types::{Access, Const, Scope, Type};
 use kernite::verify::VerifyError;
 
@@ -16,13 +16,19 @@ pub const PER_THREAD: u32 = 2;
 /// Elements of each atomic buffer.
 pub const ATOMIC_LEN: u32 = 4;
 /// The types of the buffers, in order: an input, an output and (for integers) an atomic buffer each.
-pub const TYPES: [Type; 6] = [
+pub const TYPES: [Type; 12] = [
     Type::U32,
     Type::I32,
     Type::F32,
     Type::U64,
     Type::I64,
     Type::F64,
+    Type::U8,
+    Type::I8,
+    Type::U16,
+    Type::I16,
+    Type::F16,
+    Type::BF16,
 ];
 
 /// What a kernel may contain.
@@ -38,6 +44,10 @@ pub struct Config {
     pub atomics_64: bool,
     /// Whether `fma` may be used.
     pub fma: bool,
+    /// How many of 16 precise functions drawn are taken.
+    pub recipes: u32,
+    /// Whether subgroup operations may be used.
+    pub subgroups: bool,
     /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
     /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
     pub honest_floats: bool,
@@ -51,6 +61,8 @@ impl Default for Config {
             subnormals: true,
             atomics_64: true,
             fma: true,
+            recipes: 4,
+            subgroups: true,
             honest_floats: true,
         }
     }
@@ -74,7 +86,7 @@ pub fn kernel(
         inputs.push(b.buffer("in", ty, Access::Read));
         outputs.push(b.buffer("out", ty, Access::ReadWrite));
         let is_int = ty.scalar().is_some_and(|s| s.is_int());
-        if is_int && (config.atomics_64 || ty.bytes() == 4) {
+        if is_int && ty.bytes() >= 4 && (config.atomics_64 || ty.bytes() == 4) {
             counters.push(b.buffer("counter", ty, Access::ReadWrite));
         }
         scalars.push(b.scalar("scalar", ty));
@@ -165,7 +177,7 @@ impl Generator<'_, '_> {
     }
 
     fn any_type(&mut self) -> Type {
-        match self.choices.below(8) {
+        match self.choices.below(TYPES.len() + 2) {
             n if n < TYPES.len() => TYPES[n],
             _ => Type::BOOL,
         }
@@ -227,12 +239,28 @@ impl Generator<'_, '_> {
                     let hidden = self.b.xor(bits, zero);
                     return self.b.bitcast(hidden, ty);
                 }
+                Type::F16 | Type::BF16 => {
+                    let (bits, zero) = (self.b.constant(bits as u16), self.b.param(self.zeros[0]));
+                    let zero = self.b.convert(zero, Type::U16);
+                    let hidden = self.b.xor(bits, zero);
+                    return self.b.bitcast(hidden, ty);
+                }
                 _ => {}
             }
         }
         match Const::new(ty, bits) {
             Some(c) => self.b.constant(c),
             None => self.b.constant(false),
+        }
+    }
+
+    /// A small float constant.
+    fn constant_of(&mut self, ty: Type, value: f32) -> Value {
+        let value = self.b.constant(value);
+        if ty == Type::F32 {
+            value
+        } else {
+            self.b.convert(value, ty)
         }
     }
 
@@ -255,9 +283,9 @@ impl Generator<'_, '_> {
 
     /// A float whose bits are the same everywhere: zero for NaN, whose bits are not.
     fn plain_bits(&mut self, v: Value) -> Value {
-        let zero = match self.b.type_of(v) {
-            Type::F32 => self.b.constant(0.0f32),
-            Type::F64 => self.b.constant(0.0f64),
+        let ty = self.b.type_of(v);
+        let zero = match Const::new(ty, 0) {
+            Some(zero) if ty.scalar().is_some_and(|s| s.is_float()) => self.b.constant(zero),
             _ => return v,
         };
         let nan = self.b.ne(v, v);
@@ -274,7 +302,7 @@ impl Generator<'_, '_> {
     }
 
     fn statement(&mut self) {
-        match self.choices.below(20) {
+        match self.choices.below(22) {
             0..=9 => self.pure(),
             10 => self.conversion(),
             11 => self.load(),
@@ -286,6 +314,8 @@ impl Generator<'_, '_> {
             17 => self.exchange(),
             18 if self.depth > 0 && self.choices.chance(1, 8) => self.guarded_return(),
             19 => self.built_in(),
+            20 => self.subgroup(),
+            21 => self.vector(),
             _ => self.pure(),
         }
     }
@@ -297,6 +327,7 @@ impl Generator<'_, '_> {
             row.effect == Effect::Pure
                 && *op != Op::AssumeUniform
                 && !row.operands.is_empty()
+                && (row.makes != Makes::T || row.operands.contains(&Operand::T))
                 && row
                     .operands
                     .iter()
@@ -305,6 +336,10 @@ impl Generator<'_, '_> {
         let ops: Vec<Op> = Op::ALL.into_iter().filter(by_value).collect();
         let op = self.choices.pick(&ops);
         if op == Op::Fma && !self.config.fma {
+            return;
+        }
+        // Their recipes are long, and longer where fma is emulated.
+        if is_recipe(op) && !self.choices.chance(self.config.recipes, 16) {
             return;
         }
         let types: Vec<Type> = op
@@ -324,6 +359,13 @@ impl Generator<'_, '_> {
                 _ => self.value(ty),
             })
             .collect();
+        let mut operands = operands;
+        if !self.config.honest_floats && matches!(op, Op::Sin | Op::Cos | Op::Tan) {
+            // The recipes make their NaN of an infinity by what such a target folds.
+            let infinite = self.b.is_inf(operands[0]);
+            let one = self.constant_of(ty, 1.0);
+            operands[0] = self.b.select(infinite, one, operands[0]);
+        }
         let folds = !self.config.honest_floats && matches!(op, Op::Sub | Op::Div);
         if folds && operands[0] == operands[1] && ty.scalar().is_some_and(|s| s.is_float()) {
             return;
@@ -533,6 +575,106 @@ impl Generator<'_, '_> {
         self.known(got);
     }
 
+    /// An operation among the lanes, where all of them are there.
+    fn subgroup(&mut self) {
+        if self.divergent > 0 || self.returned || !self.config.subgroups {
+            return self.pure();
+        }
+        let lane = self.value(Type::U32);
+        let few = self.b.constant(15u32);
+        let lane = self.b.and(lane, few);
+        let scan = self
+            .choices
+            .pick(&[Scan::Reduce, Scan::Inclusive, Scan::Exclusive]);
+        let any = self.any_type();
+        let number = TYPES[self.choices.below(TYPES.len())];
+        let int = self.choices.pick(&[
+            Type::U32,
+            Type::I32,
+            Type::U64,
+            Type::I64,
+            Type::U8,
+            Type::I16,
+        ]);
+        let made = match self.choices.below(13) {
+            0 => {
+                let v = self.value(any);
+                self.b.shuffle(v, lane)
+            }
+            1 => {
+                let v = self.value(any);
+                self.b.shuffle_xor(v, lane)
+            }
+            2 => {
+                let v = self.value(any);
+                self.b.shuffle_up(v, lane)
+            }
+            3 => {
+                let v = self.value(any);
+                self.b.shuffle_down(v, lane)
+            }
+            4 => {
+                let v = self.value(any);
+                let first = self.b.constant(self.choices.below(4) as u32);
+                self.b.broadcast(v, first)
+            }
+            5 => {
+                let v = self.value(Type::BOOL);
+                let mask = self.b.ballot(v);
+                self.b.extract(mask, 0)
+            }
+            6 => {
+                let v = self.value(Type::BOOL);
+                if scan == Scan::Reduce {
+                    self.b.any(v)
+                } else {
+                    self.b.all(v)
+                }
+            }
+            7 => self.b.elect(),
+            8 => {
+                let v = self.value(number);
+                let made = self.b.subgroup_add(v, scan);
+                self.flushed(made)
+            }
+            9 => {
+                let v = self.value(number);
+                self.b.subgroup_min(v, scan)
+            }
+            10 => {
+                let v = self.value(number);
+                self.b.subgroup_max(v, scan)
+            }
+            11 => {
+                let v = self.value(int);
+                self.b.subgroup_xor(v, scan)
+            }
+            _ => {
+                let v = self.value(if scan == Scan::Reduce {
+                    Type::BOOL
+                } else {
+                    int
+                });
+                if scan == Scan::Inclusive {
+                    self.b.subgroup_or(v, scan)
+                } else {
+                    self.b.subgroup_and(v, scan)
+                }
+            }
+        };
+        self.known(made);
+    }
+
+    /// A vector put together and taken apart.
+    fn vector(&mut self) {
+        let ty = TYPES[self.choices.below(TYPES.len())];
+        let lanes = if self.choices.chance(1, 2) { 2 } else { 4 };
+        let elements: Vec<Value> = (0..lanes).map(|_| self.value(ty)).collect();
+        let v = self.b.construct(&elements);
+        let made = self.b.extract(v, self.choices.below(lanes) as u8);
+        self.known(made);
+    }
+
     fn guarded_return(&mut self) {
         let condition = self.value(Type::BOOL);
         self.b.when(condition, KernelBuilder::return_);
@@ -649,4 +791,23 @@ pub fn without_subnormal(ty: Type, bits: u64) -> u64 {
         Type::F64 if bits & 0x7FF0_0000_0000_0000 == 0 => bits & (1 << 63),
         _ => bits,
     }
+}
+
+/// Whether a precise recipe carries the opcode out.
+fn is_recipe(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Exp
+            | Op::Exp2
+            | Op::Log
+            | Op::Log2
+            | Op::Pow
+            | Op::Sin
+            | Op::Cos
+            | Op::Tan
+            | Op::Tanh
+            | Op::Erf
+            | Op::Rsqrt
+            | Op::Rem
+    )
 }
