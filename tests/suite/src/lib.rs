@@ -3,6 +3,7 @@
 
 pub mod choices;
 pub mod differential;
+pub mod every;
 pub mod generate;
 #[path = "../../../examples/kernels/mod.rs"]
 #[allow(missing_docs)]
