@@ -101,14 +101,14 @@ impl Body<'_> {
             let value = body
                 .w
                 .op3(S::AtomicLoad, ty, target.pointer, target.scope, semantics);
-            body.from_memory(&target.object, value)
+            body.loaded(&target.object, value)
         })
     }
 
     pub(super) fn atomic_store(&mut self, inst: &Inst) -> u32 {
         let value = self.val(self.side(inst, 0));
         self.at_target(inst, 1, |body, target| {
-            let value = body.to_memory(&target.object, value);
+            let value = body.storable(&target.object, value);
             let semantics = body.semantics(target.order);
             body.w.body.extend_from_slice(&[
                 head(S::AtomicStore, 5),
@@ -131,11 +131,11 @@ impl Body<'_> {
         };
         let value = self.val(self.side(inst, 0));
         self.at_target(inst, 1, |body, target| {
-            let value = body.to_memory(&target.object, value);
+            let value = body.storable(&target.object, value);
             let semantics = body.semantics(target.order);
             let operands = [target.pointer, target.scope, semantics, value];
             let old = body.w.op4(op, target.object.elem_id, operands);
-            body.from_memory(&target.object, old)
+            body.loaded(&target.object, old)
         })
     }
 

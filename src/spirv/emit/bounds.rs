@@ -54,7 +54,7 @@ impl Body<'_> {
         let wide = self.type_of(operand) == Type::U64;
         let most = self.at_most(operand);
         // SPIR-V takes a 32-bit index as signed; only elements of one byte are as many.
-        let bytes = object.elem.bytes() == 1 && object.length != Length::Known(0);
+        let bytes = object.elem.bytes() == 1 && object.length == Length::Buffer;
         let limit = match object.length {
             Length::Known(len) => {
                 let inside = |most: u64| most.saturating_add(u64::from(offset)) < u64::from(len);

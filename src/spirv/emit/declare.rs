@@ -1,7 +1,6 @@
 //! Buffers, scalars, shared and private arrays, and what an entry point says of itself.
 
 use super::body::Body;
-use super::builtins::Builtin;
 use super::error::Error;
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
 use super::sections::{cap, head, push_string, string_words};
@@ -399,7 +398,7 @@ impl Body<'_> {
         }
     }
 
-    fn shared_len(&self, len: SharedLen) -> u32 {
+    pub(super) fn shared_len(&self, len: SharedLen) -> u32 {
         match len {
             SharedLen::Static(n) => n,
             SharedLen::Dynamic => self.options.dynamic_shared_len.unwrap_or(0),
@@ -493,53 +492,6 @@ impl Body<'_> {
             StorageClass::Function as u32,
         ]);
         var
-    }
-
-    /// Fills the zeroed shared arrays, each thread its share, and waits.
-    fn zero_shared(&mut self) {
-        let kernel = self.kernel;
-        let mut any = false;
-        for (n, d) in (0u32..).zip(kernel.shared()) {
-            if !d.zeroed {
-                continue;
-            }
-            any = true;
-            let object = self.object(Mem::Shared(n).word());
-            let len = self.shared_len(d.len);
-            let zero = self.w.null(object.elem_id);
-            self.zero_loop(&object, len, zero);
-        }
-        if any {
-            self.workgroup_barrier();
-        }
-    }
-
-    fn zero_loop(&mut self, object: &Object, len: u32, zero: u32) {
-        let first = self.read(Builtin::LocalIndex);
-        // Below 2^31, so that the sum below does not wrap: arrays have at most 2^31 elements of 2 bytes.
-        let step = self.kernel.workgroup_threads().min(1 << 31);
-        let (step, len) = (self.w.u32(step), self.w.u32(len));
-        let (u32_ty, bool_ty) = (self.w.ty(Type::U32), self.w.ty(Type::BOOL));
-        let before = self.label;
-        let [header, body, continue_, merge, next] = core::array::from_fn(|_| self.w.id());
-        self.w.branch(header);
-        self.w.label(header);
-        let at = self.w.op4(S::Phi, u32_ty, [first, before, next, continue_]);
-        let inside = self.w.op2(S::ULessThan, bool_ty, at, len);
-        self.w.loop_merge(merge, continue_);
-        self.w
-            .body
-            .extend_from_slice(&[head(S::BranchConditional, 4), inside, body, merge]);
-        self.w.label(body);
-        let pointer = self.w.op2(S::AccessChain, object.pointer, object.var, at);
-        self.store_to(pointer, zero, object.access, false);
-        self.w.branch(continue_);
-        self.w.label(continue_);
-        self.w
-            .body
-            .extend_from_slice(&[head(S::IAdd, 5), u32_ty, next, at, step]);
-        self.w.branch(header);
-        self.start(merge);
     }
 
     /// Writes the entry point and its execution modes.

@@ -9,11 +9,11 @@ use crate::op::Op;
 use crate::types::Type;
 use spirv::{GlslStd450Op as Gl, Op as S};
 
-/// The bits of an infinity of f16 and f32, the upper halves of f64's.
+/// The bits of an infinity as registers hold it, of f64 the upper half.
 const fn infinity(ty: Type) -> u32 {
-    match ty.bytes() {
-        2 => 0x7C00,
-        8 => 0x7FF0_0000,
+    match ty {
+        Type::F16 => 0x7C00,
+        Type::F64 => 0x7FF0_0000,
         _ => 0x7F80_0000,
     }
 }

@@ -110,7 +110,7 @@ impl Body<'_> {
         } else {
             self.w.op2(S::Load, ty, pointer, mask)
         };
-        self.from_memory(object, value)
+        self.loaded(object, value)
     }
 
     pub(super) fn store(&mut self, inst: &Inst) -> u32 {
@@ -123,7 +123,7 @@ impl Body<'_> {
         let place = self.place(inst.a, &object, inst.b, offset);
         let value = self.val(value);
         self.at_place(place, Type::NONE, |body, index| {
-            let value = body.to_memory(&object, value);
+            let value = body.storable(&object, value);
             let pointer = body.element(&object, index);
             let (mask, scoped) = body.access(inst, &object, true);
             body.store_to(pointer, value, mask, scoped);

@@ -55,6 +55,7 @@ mod tape;
 mod tests;
 mod types;
 mod vector;
+mod zero;
 
 pub use error::Error;
 pub use options::{

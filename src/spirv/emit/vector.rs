@@ -22,7 +22,7 @@ impl Body<'_> {
     }
 
     /// The register's form of an element just loaded.
-    pub(super) fn from_memory(&mut self, object: &Object, value: u32) -> u32 {
+    pub(super) fn loaded(&mut self, object: &Object, value: u32) -> u32 {
         let ty = self.w.ty(object.elem);
         match object.form {
             Form::Same => value,
@@ -39,7 +39,7 @@ impl Body<'_> {
     }
 
     /// The memory's form of a value.
-    pub(super) fn to_memory(&mut self, object: &Object, value: u32) -> u32 {
+    pub(super) fn storable(&mut self, object: &Object, value: u32) -> u32 {
         let ty = object.elem_id;
         match object.form {
             Form::Same => value,

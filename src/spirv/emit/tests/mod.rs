@@ -4,6 +4,7 @@ mod control;
 mod errors;
 mod meaning;
 mod module;
+mod types;
 
 use super::{Options, emit};
 use crate::builder::KernelBuilder;

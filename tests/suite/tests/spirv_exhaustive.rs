@@ -1,0 +1,518 @@
+//! SPIR-V of every opcode on every type: the capabilities and extensions are those needed, SPIRV-Tools accepts it in
+//! every version and memory model, and a device computes with it what the reference executor does.
+
+use kernite::kernel::{Bounds, DeviceFeature, Kernel, Uses};
+use kernite::op::Op;
+use kernite::reference::{self, Arg, Buffer, Executor, Launch, compare};
+use kernite::spirv::{
+    self, DotProducts, Emitter, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options,
+    Version, ZeroShared,
+};
+use kernite::types::Type;
+use kernite_suite::every::{self, Unit};
+use kernite_suite::run::Value;
+use kernite_testkit::alloc_counter::{self, CountingAllocator};
+use kernite_testkit::skip::skip;
+use kernite_testkit::spirv_tools::{Env, SpirvVal};
+use kernite_testkit::vulkan::{BufferArg, Context, Dispatch};
+use std::collections::{BTreeMap, BTreeSet};
+
+const VERSIONS: [(Version, Env); 4] = [
+    (Version::V1_3, Env::Vulkan1_1),
+    (Version::V1_4, Env::Vulkan1_1Spirv1_4),
+    (Version::V1_5, Env::Vulkan1_2),
+    (Version::V1_6, Env::Vulkan1_3),
+];
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+#[test]
+fn every_opcode_and_type_is_emitted_without_allocations_once_warm() {
+    let mut emitter = Emitter::new();
+    let mut words = Vec::new();
+    let mut round = || {
+        for unit in every::units() {
+            emitter
+                .emit(&unit.kernel, &options(unit), &mut words)
+                .unwrap_or_else(|e| panic!("{}: {e}", unit.name));
+        }
+    };
+    round();
+    let ((), allocations) = alloc_counter::count(round);
+    assert_eq!(allocations, Default::default());
+}
+
+#[test]
+fn every_opcode_and_type_is_here() {
+    let units = every::units();
+    assert_eq!(every::missing(units), []);
+}
+
+/// The default options for a unit.
+fn options(unit: &Unit) -> Options {
+    let mut options = Options::default();
+    options.bounds = unit.bounds;
+    options
+}
+
+/// The `n`th choice of everything that may be chosen.
+fn chosen(unit: &Unit, n: usize) -> (Options, Env) {
+    let mut options = options(unit);
+    let (version, env) = VERSIONS[n % 4];
+    options.version = version;
+    if n / 4 % 2 == 1 {
+        options.memory_model = MemoryModel::Vulkan;
+    }
+    match n / 8 % 3 {
+        0 => {}
+        1 => {
+            options.fma = Fma::Exact;
+            options.float_atomics = FloatAtomics::CompareExchange;
+            options.zero_shared = ZeroShared::Loop;
+            options.lengths = Lengths::HostFilled;
+            options.dot_products = DotProducts::Expanded;
+            options.names = true;
+            options.denorm_preserve = 16;
+        }
+        _ => {
+            options.float_mode = FloatMode::Relaxed;
+            options.float_min_max_atomics = FloatAtomics::Native;
+            options.float64_atomics = FloatAtomics::Native;
+            options.bounds = Bounds::Checked;
+        }
+    }
+    (options, env)
+}
+
+#[test]
+fn spirv_val_accepts_every_opcode_and_type() {
+    let Some(val) = SpirvVal::get() else { return };
+    let mut seen = BTreeMap::new();
+    let units: Vec<&Unit> = every::units()
+        .iter()
+        .enumerate()
+        .filter(|(n, unit)| sampled(*n, unit, &mut seen))
+        .map(|(_, unit)| unit)
+        .collect();
+    let mut emitter = Emitter::new();
+    let mut modules = Vec::new();
+    for (n, unit) in units.iter().enumerate() {
+        // A prime step through the 24 choices, so that neighbours differ and each opcode meets several.
+        let (options, env) = chosen(unit, n * 7);
+        let mut words = Vec::new();
+        emitter
+            .emit(&unit.kernel, &options, &mut words)
+            .unwrap_or_else(|e| panic!("{}: {e}", unit.name));
+        modules.push((words, env, options));
+    }
+    let all: Vec<(&[u32], Env)> = modules.iter().map(|(w, e, _)| (&w[..], *e)).collect();
+    let mut faults = Vec::new();
+    for ((result, unit), (_, _, options)) in val.validate_all(&all).iter().zip(&units).zip(&modules)
+    {
+        if let Err(e) = result {
+            faults.push(format!("{}: {e}\n{options:?}", unit.name));
+        }
+    }
+    let shown = faults
+        .iter()
+        .take(5)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(
+        faults.is_empty(),
+        "{} of {}:\n{shown}",
+        faults.len(),
+        all.len()
+    );
+}
+
+/// The names of the capabilities of a module.
+fn capabilities(words: &[u32]) -> BTreeSet<String> {
+    // OpCapability has the number 17 and two words; they come first.
+    let declared = words[5..].chunks(2).take_while(|i| i[0] == 2 << 16 | 17);
+    declared
+        .filter_map(|i| rspirv::spirv::Capability::from_u32(i[1]))
+        .map(|c| format!("{c:?}"))
+        .collect()
+}
+
+/// The features whose need a capability tells.
+fn features_of(capability: &str, kernel: &Kernel) -> Vec<DeviceFeature> {
+    use DeviceFeature as F;
+    let uses = kernel.uses();
+    let either = |buffer: (bool, F), shared: (bool, F)| {
+        let all = [buffer, shared].into_iter();
+        all.filter_map(|(used, feature)| used.then_some(feature))
+            .collect()
+    };
+    match capability {
+        "Int64" => vec![F::ShaderInt64],
+        "Float64" => vec![F::ShaderFloat64],
+        "Float16" => vec![F::ShaderFloat16],
+        "StorageBuffer8BitAccess" => vec![F::StorageBuffer8BitAccess],
+        "StorageBuffer16BitAccess" => vec![F::StorageBuffer16BitAccess],
+        "DotProduct" => vec![F::ShaderIntegerDotProduct],
+        "Int64Atomics" => either(
+            (
+                uses.has(Uses::ATOMIC_64) || uses.has(Uses::ATOMIC_F64_ADD),
+                F::ShaderBufferInt64Atomics,
+            ),
+            (
+                uses.has(Uses::ATOMIC_64_SHARED) || uses.has(Uses::ATOMIC_F64_ADD_SHARED),
+                F::ShaderSharedInt64Atomics,
+            ),
+        ),
+        "AtomicFloat32AddEXT" => either(
+            (
+                uses.has(Uses::ATOMIC_F32_ADD),
+                F::ShaderBufferFloat32AtomicAdd,
+            ),
+            (
+                uses.has(Uses::ATOMIC_F32_ADD_SHARED),
+                F::ShaderSharedFloat32AtomicAdd,
+            ),
+        ),
+        _ => vec![],
+    }
+}
+
+/// Features that no capability tells.
+fn is_told(feature: &DeviceFeature) -> bool {
+    use DeviceFeature as F;
+    !matches!(
+        feature,
+        F::ShaderZeroInitializeWorkgroupMemory
+            | F::ComputeFullSubgroups
+            | F::ShaderBufferFloat32Atomics
+            | F::ShaderSharedFloat32Atomics
+            | F::SubgroupSizeControl
+            | F::ShaderSubgroupExtendedTypes
+    )
+}
+
+#[test]
+fn capabilities_and_features_agree_both_ways() {
+    let mut emitter = Emitter::new();
+    let mut words = Vec::new();
+    for unit in every::units() {
+        let options = options(unit);
+        emitter
+            .emit(&unit.kernel, &options, &mut words)
+            .unwrap_or_else(|e| panic!("{}: {e}", unit.name));
+        let found: BTreeSet<DeviceFeature> = capabilities(&words)
+            .iter()
+            .flat_map(|c| features_of(c, &unit.kernel))
+            .collect();
+        let listed: BTreeSet<DeviceFeature> = unit
+            .kernel
+            .signature_with(unit.bounds)
+            .features
+            .into_iter()
+            .filter(is_told)
+            .collect();
+        assert_eq!(
+            found, listed,
+            "{}: the module, then the signature",
+            unit.name
+        );
+    }
+}
+
+#[test]
+fn no_capability_is_there_for_nothing() {
+    // What each capability is for; with none of it in the module, the module is right without it.
+    let Some(val) = SpirvVal::get() else { return };
+    let units = every::units();
+    let mut emitter = Emitter::new();
+    let mut cut = Vec::new();
+    let mut seen = BTreeSet::new();
+    for unit in units {
+        let mut words = Vec::new();
+        emitter
+            .emit(&unit.kernel, &options(unit), &mut words)
+            .unwrap_or_else(|e| panic!("{}: {e}", unit.name));
+        let mut at = 5;
+        while let Some(&head) = words.get(at) {
+            let capability = words.get(at + 1).copied().unwrap_or(0);
+            // OpCapability of two words; what float controls and full subgroups need cannot be seen without.
+            if head != 2 << 16 | 17 {
+                break;
+            }
+            let first = seen.insert((capability, unit.covers.first().copied()));
+            if first && seen.iter().filter(|(c, _)| *c == capability).count() <= 6 {
+                let mut without = words.clone();
+                without.drain(at..at + 2);
+                cut.push((
+                    without,
+                    format!("{} without capability {capability}", unit.name),
+                ));
+            }
+            at += 2;
+        }
+    }
+    let all: Vec<(&[u32], Env)> = cut.iter().map(|(w, _)| (&w[..], Env::Vulkan1_3)).collect();
+    for (result, (_, name)) in val.validate_all(&all).iter().zip(&cut) {
+        // GroupNonUniform (61) is implied by the other subgroup capabilities. Vulkan asks for StorageBuffer16BitAccess
+        // (4433) where the tool is content with Float16 (9), and for f16 values at all the emitter asks for the latter,
+        // also where they are only moved. It does not look at packed operands of dot products (6018) either.
+        let implied = [" 61", " 4433", " 9", " 6018"]
+            .iter()
+            .any(|c| name.ends_with(c));
+        assert!(result.is_err() || implied, "{name} is valid");
+    }
+}
+
+/// What a device lacks for a kernel.
+fn lacks(device: &Context, unit: &Unit) -> Option<String> {
+    let info = device.info();
+    for feature in unit.kernel.signature_with(unit.bounds).features {
+        let mut name = String::new();
+        for c in feature.vulkan_name().chars() {
+            if c.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(c.to_ascii_lowercase());
+        }
+        // Digits follow no underscore in these names but before the unit.
+        let has = info
+            .features
+            .all()
+            .find(|(n, _)| n.replace('_', "") == name.replace('_', ""));
+        if !has.is_some_and(|(_, has)| has) {
+            return Some(feature.vulkan_name().into());
+        }
+    }
+    let uses = unit.kernel.uses();
+    let subgroups = &info.subgroups;
+    let needs = [
+        (Uses::VOTE, subgroups.vote, "subgroup votes"),
+        (Uses::BALLOT, subgroups.ballot, "subgroup ballots"),
+        (
+            Uses::SHUFFLE,
+            subgroups.shuffle && subgroups.shuffle_relative,
+            "subgroup shuffles",
+        ),
+        (Uses::REDUCE, subgroups.arithmetic, "subgroup arithmetic"),
+    ];
+    for (used, has, what) in needs {
+        if uses.has(used) && !has {
+            return Some(what.into());
+        }
+    }
+    // Sums of floats in order, and f64 in steps, are shuffles.
+    let stepped = capabilities(&spirv::emit(&unit.kernel, &options(unit)).ok()?);
+    if stepped.iter().any(|c| c.contains("Shuffle")) && !subgroups.shuffle_relative {
+        return Some("subgroup shuffles".into());
+    }
+    None
+}
+
+fn on_reference(unit: &Unit, subgroup_size: u32) -> Vec<Vec<u8>> {
+    let mut options = reference::Options::default();
+    options.subgroup_size = subgroup_size;
+    options.checks.bounds = unit.bounds == Bounds::Unchecked;
+    options.checks.assume_uniform = false;
+    options.checks.buffer_races = false;
+    let mut types = unit.kernel.buffers().iter().map(|b| b.elem);
+    let mut args: Vec<Arg> = unit
+        .args
+        .iter()
+        .map(|value| match value {
+            Value::Bytes(bytes) => {
+                let ty = types.next().unwrap_or(Type::NONE);
+                Arg::Buffer(Buffer::from_bytes(ty, bytes).unwrap())
+            }
+            Value::Scalar(c) => Arg::Scalar(*c),
+        })
+        .collect();
+    Executor::new(options)
+        .run(&unit.kernel, Launch::new([unit.grid, 1, 1]), &mut args)
+        .unwrap_or_else(|e| panic!("{}: reference: {e}", unit.name));
+    args.iter()
+        .filter_map(|a| a.buffer())
+        .map(|b| b.bytes().to_vec())
+        .collect()
+}
+
+fn on_device(
+    unit: &Unit,
+    device: &Context,
+    options: &Options,
+) -> Result<Vec<Vec<u8>>, kernite_testkit::vulkan::Error> {
+    let words = spirv::emit(&unit.kernel, options).unwrap();
+    let signature = unit.kernel.signature_with(unit.bounds);
+    let mut dispatch = Dispatch::new(&words, &signature.name);
+    dispatch.groups = [unit.grid, 1, 1];
+    let host_filled = options.lengths == Lengths::HostFilled;
+    let bytes = if host_filled {
+        signature.push_constant_bytes_with_lengths
+    } else {
+        signature.push_constant_bytes
+    };
+    dispatch.push_constants = vec![0; bytes.next_multiple_of(4) as usize];
+    let mut lengths = Vec::new();
+    for (parameter, value) in signature.params.iter().zip(&unit.args) {
+        match (parameter.kind, value) {
+            (kernite::kernel::ParameterKind::Buffer { elem, binding, .. }, Value::Bytes(bytes)) => {
+                lengths.push(bytes.len() as u32 / elem.bytes());
+                dispatch
+                    .buffers
+                    .push(BufferArg::storage(binding, bytes.clone()));
+            }
+            (
+                kernite::kernel::ParameterKind::Scalar {
+                    ty,
+                    push_constant_offset,
+                },
+                Value::Scalar(c),
+            ) => {
+                let at = push_constant_offset as usize;
+                let size = ty.bytes().max(4) as usize;
+                // What lies above a narrow scalar's bits is nobody's business.
+                let bits = if ty.bytes() < 4 && ty.bytes() > 0 {
+                    c.bits() | u64::MAX << ty.bits()
+                } else {
+                    c.bits()
+                };
+                dispatch.push_constants[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+            }
+            _ => panic!("{}: an argument of the wrong kind", unit.name),
+        }
+    }
+    if host_filled {
+        for length in &signature.lengths {
+            let at = length.push_constant_offset as usize;
+            let n = lengths[length.buffer as usize];
+            dispatch.push_constants[at..at + 4].copy_from_slice(&n.to_le_bytes());
+        }
+    }
+    device.run(&dispatch)
+}
+
+/// Whether a unit is among those that run without being asked for all: two of each opcode and type, and every eighth of
+/// the rest. `KERNITE_EXHAUSTIVE=1` runs all.
+fn sampled(n: usize, unit: &Unit, seen: &mut BTreeMap<(Op, Type), usize>) -> bool {
+    if std::env::var("KERNITE_EXHAUSTIVE").is_ok_and(|v| v == "1") {
+        return true;
+    }
+    let count = unit
+        .covers
+        .first()
+        .map(|&pair| seen.entry(pair).or_default());
+    let few = count.is_none_or(|count| {
+        *count += 1;
+        *count <= 2
+    });
+    few || n.is_multiple_of(8)
+}
+
+/// What a device is known to compute otherwise, by its name. A row that turns out to work fails the test.
+const KNOWN: [(&str, Op, &str); 3] = [
+    ("llvmpipe", Op::Sin, "takes infinity * 0 for 0"),
+    ("llvmpipe", Op::Cos, "takes infinity * 0 for 0"),
+    ("llvmpipe", Op::Tan, "takes infinity * 0 for 0"),
+];
+
+/// A float's place among the floats of its type.
+fn ordered(ty: Type, bits: u64) -> i64 {
+    let width = ty.bytes() * 8;
+    let sign = bits >> (width - 1) & 1;
+    let magnitude = (bits & (u64::MAX >> (65 - width))) as i64;
+    if sign == 1 { -magnitude } else { magnitude }
+}
+
+/// The first element that is further off than the unit allows.
+fn difference(unit: &Unit, expected: &[u8], got: &[u8], ty: Type) -> Option<String> {
+    if unit.bits {
+        let at = expected.iter().zip(got).position(|(e, g)| e != g)?;
+        let size = ty.bytes() as usize;
+        let from = at / size * size;
+        return Some(format!(
+            "element {} is {:02x?}, expected {:02x?}",
+            at / size,
+            &got[from..from + size],
+            &expected[from..from + size]
+        ));
+    }
+    if unit.ulps == 0 {
+        return compare(expected, got, ty).map(|d| d.to_string());
+    }
+    let size = ty.bytes() as usize;
+    let word = |chunk: &[u8]| {
+        let mut all = [0; 8];
+        all[..size].copy_from_slice(chunk);
+        u64::from_le_bytes(all)
+    };
+    for (at, (e, g)) in expected.chunks(size).zip(got.chunks(size)).enumerate() {
+        if compare(e, g, ty).is_some() {
+            let far = ordered(ty, word(e)).abs_diff(ordered(ty, word(g)));
+            if far > unit.ulps {
+                return Some(format!("element {at} is {g:02x?}, expected {e:02x?}"));
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn a_device_computes_every_opcode_and_type_as_the_reference_does() {
+    let Some(device) = Context::get() else { return };
+    let only = std::env::var("KERNITE_ONLY").unwrap_or_default();
+    let mut faults = Vec::new();
+    let mut ran = 0;
+    let size = device.info().subgroups.size;
+    let mut seen = BTreeMap::new();
+    for (n, unit) in every::units().iter().enumerate() {
+        if unit.approximate || !unit.name.contains(&only) || !sampled(n, unit, &mut seen) {
+            continue;
+        }
+        if let Some(what) = lacks(device, unit) {
+            skip(&what, "the device does not have it");
+            continue;
+        }
+        let mut options = options(unit);
+        if !device.fma().f32 {
+            options.fma = Fma::Exact;
+        }
+        if n % 2 == 1 {
+            options.lengths = Lengths::HostFilled;
+            options.dot_products = DotProducts::Expanded;
+        }
+        let expected = on_reference(unit, size);
+        ran += 1;
+        let got = match on_device(unit, device, &options) {
+            Ok(got) => got,
+            Err(e) => {
+                faults.push(format!("{}: {e}", unit.name));
+                continue;
+            }
+        };
+        let op = unit.covers.first().map(|pair| pair.0);
+        let known = KNOWN
+            .iter()
+            .find(|(name, of, _)| device.info().name.contains(name) && op == Some(*of));
+        let types = unit.kernel.buffers().iter().map(|b| b.elem);
+        if let Some((name, op, why)) = known {
+            let mut all = expected.iter().zip(&got).zip(types);
+            assert!(
+                all.any(|((e, g), ty)| difference(unit, e, g, ty).is_some()),
+                "{name} computes {op} now, of which is said that it {why}"
+            );
+            continue;
+        }
+        for (buffer, ((e, g), ty)) in expected.iter().zip(&got).zip(types).enumerate() {
+            if let Some(difference) = difference(unit, e, g, ty) {
+                faults.push(format!("{}: buffer {buffer}: {difference}", unit.name));
+            }
+        }
+    }
+    let shown = faults
+        .iter()
+        .take(40)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("\n");
+    assert!(faults.is_empty(), "{} of {ran}:\n{shown}", faults.len());
+}
