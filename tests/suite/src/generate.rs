@@ -361,8 +361,9 @@ impl Generator<'_, '_> {
             .collect();
         let mut operands = operands;
         if !self.config.honest_floats && matches!(op, Op::Sin | Op::Cos | Op::Tan) {
-            // The recipes make their NaN of an infinity by what such a target folds.
-            let infinite = self.b.is_inf(operands[0]);
+            // The recipes make the NaN of what is not finite by arithmetic that such a target folds.
+            let (infinite, nan) = (self.b.is_inf(operands[0]), self.b.is_nan(operands[0]));
+            let infinite = self.b.or(infinite, nan);
             let one = self.constant_of(ty, 1.0);
             operands[0] = self.b.select(infinite, one, operands[0]);
         }

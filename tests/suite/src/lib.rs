@@ -13,6 +13,7 @@ pub mod generate;
 pub mod kernels;
 pub mod launches;
 pub mod opcodes;
+pub mod ptx_cases;
 pub mod run;
 #[path = "../../../examples/run/values.rs"]
 pub mod values;

@@ -3,7 +3,7 @@
 use kernite::kernel::{Bounds, Kernel, Module};
 use kernite::op::Op;
 use kernite::ptx::{Emitter, Options, Target};
-use kernite_suite::every;
+use kernite_suite::ptx_cases as every;
 use kernite_testkit::ptxas::{self, Ptxas};
 
 fn module(kernels: Vec<Kernel>) -> Module {
