@@ -134,6 +134,19 @@ impl Body<'_, '_> {
         if inst.ty.lanes() > 1 {
             return self.load_vector(inst, kind, mem);
         }
+        if self.checked {
+            return self.load_checked(inst, kind, mem);
+        }
+        let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
+        let form = self.load_form(mem, inst.flags);
+        let to = self.register(kind);
+        let line = self.w.line().piece(form.scalar.of(kind)).token(to);
+        line.bytes(b", ").address(address).end();
+        to
+    }
+
+    #[inline(never)]
+    fn load_checked(&mut self, inst: &Inst, kind: Kind, mem: Mem) -> Token {
         let inside = self.inside(mem, inst.b, inst.c);
         if inside == Inside::Never {
             return self.filled(kind, inside);
@@ -196,11 +209,18 @@ impl Body<'_, '_> {
         let ty = self.type_of(value);
         let kind = self.kind(ty);
         let mem = Mem::from_word(inst.a).unwrap_or(Mem::Buffer(0));
+        let form = Self::store_form(mem, inst.flags);
+        if ty.lanes() == 1 && !self.checked {
+            let address = self.address(mem, inst.b, offset, kind.width() / 8);
+            let value = self.value(value);
+            let line = self.w.line().piece(form.scalar.of(kind));
+            line.address(address).operand(value).end();
+            return Token::NONE;
+        }
         let inside = self.inside(mem, inst.b, offset);
         if inside == Inside::Never {
             return Token::NONE;
         }
-        let form = Self::store_form(mem, inst.flags);
         if ty.lanes() > 1 {
             let address = self.address(mem, inst.b, offset, ty.bytes());
             let mut elements = [Token::NONE; 4];

@@ -417,7 +417,7 @@ impl Body<'_, '_> {
     pub fn fma(&mut self, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let (a, b, c) = (self.value(inst.a), self.value(inst.b), self.value(inst.c));
-        if kind == Kind::BF16 && !self.options.target.has_bf16() {
+        if kind.is_small() && kind == Kind::BF16 && !self.options.target.has_bf16() {
             return self.fma_through_single(kind, a, b, c);
         }
         self.ternary(FMA.of(kind), kind, a, b, c)

@@ -8,7 +8,7 @@ use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
 use super::recipe::RecipeTables;
 use super::subgroup::{Active, Reduction, Shuffle};
 use super::writer::{Piece, Registers, Token, Writer};
-use crate::kernel::{Inst, Kernel};
+use crate::kernel::{Bounds, Inst, Kernel};
 use crate::math::Unary;
 use crate::op::Op;
 use crate::types::Type;
@@ -73,6 +73,8 @@ pub(super) struct Body<'a, 'o> {
     pub insts: &'a [Inst],
     pub side: &'a [u32],
     pub contract: bool,
+    /// Whether accesses are checked.
+    pub checked: bool,
     pub w: Writer<'o>,
     pub s: &'a mut Scratch,
     /// The operand that stands for each value: a register, or an immediate.
@@ -105,6 +107,7 @@ impl<'a, 'o> Body<'a, 'o> {
             insts: kernel.insts(),
             side: kernel.side(),
             contract: kernel.contract(),
+            checked: options.bounds == Bounds::Checked,
             w,
             s,
             values,

@@ -24,7 +24,6 @@ const DEPTH: u32 = 4;
 
 impl Body<'_, '_> {
     /// Whether index + offset is below the length; in 64 bits, without wrapping.
-    #[inline]
     pub fn inside(&mut self, mem: Mem, index: u32, offset: u32) -> Inside {
         match self.object(mem).map_or(Len::Unchecked, |o| o.len) {
             Len::Unchecked => Inside::Always,

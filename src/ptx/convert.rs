@@ -124,7 +124,7 @@ impl Body<'_, '_> {
         let word = if to.is_signed() { Kind::I32 } else { Kind::U32 };
         match way(from, to) {
             Way::Same => a,
-            Way::FromBool => self.from_bool(to, a),
+            Way::FromBool => self.widened_bool(to, a),
             Way::ToBool => self.is_not_zero(from, a),
             Way::Cvt(cvt) => self.unary(cvt, to, a),
             Way::NanToZero(cvt) => {
@@ -170,7 +170,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn from_bool(&mut self, to: Kind, a: Token) -> Token {
+    fn widened_bool(&mut self, to: Kind, a: Token) -> Token {
         let (one, zero) = match to {
             Kind::F32 => (Token::f32(0x3F80_0000), Token::f32(0)),
             Kind::F64 => (Token::f64(0x3FF0_0000_0000_0000), Token::f64(0)),

@@ -143,25 +143,40 @@ impl Body<'_, '_> {
 
     /// base + (index + offset) * size, in 64 bits for buffers and tables. The size is a power of two up to 32.
     pub fn address(&mut self, mem: Mem, index: u32, offset: u32, size: u32) -> Address {
-        let object = self.object(mem).copied().unwrap_or(Object::NONE);
+        let Some(&Object {
+            base,
+            symbol,
+            symbol_offset,
+            last_index,
+            last_block,
+            last_address,
+            ..
+        }) = self.object(mem)
+        else {
+            // A verified word names an object.
+            return Address {
+                base: Token::NONE,
+                offset: 0,
+            };
+        };
         let global = matches!(mem, Mem::Buffer(_) | Mem::Table(_));
         if let Some(known) = self.known(index) {
             let bytes = known
                 .wrapping_add(u64::from(offset))
                 .wrapping_mul(u64::from(size));
-            let within = bytes.wrapping_add(u64::from(object.symbol_offset));
+            let within = bytes.wrapping_add(u64::from(symbol_offset));
             return match u32::try_from(within) {
                 Ok(offset) if offset <= MAX_OFFSET && bytes <= within => Address {
-                    base: object.symbol,
+                    base: symbol,
                     offset,
                 },
-                _ => self.far(object.base, bytes, global),
+                _ => self.far(base, bytes, global),
             };
         }
-        let element = if object.last_index == index && self.is_open(object.last_block) {
-            object.last_address
+        let element = if last_index == index && self.is_open(last_block) {
+            last_address
         } else {
-            let address = self.element(object.base, index, size, global);
+            let address = self.element(base, index, size, global);
             self.remember(mem, index, address);
             address
         };

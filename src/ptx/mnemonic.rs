@@ -55,11 +55,7 @@ impl Kind {
     }
 
     #[inline(always)]
-    pub fn class(self) -> Class {
-        CLASSES[self as usize]
-    }
-
-    const fn find_class(self) -> Class {
+    pub const fn class(self) -> Class {
         match self {
             Kind::Bool => Class::Pred,
             Kind::I32 | Kind::U32 | Kind::I8 | Kind::U8 | Kind::I16 | Kind::U16 => Class::B32,
@@ -138,22 +134,6 @@ pub(super) enum Class {
 
 /// The number of register classes.
 pub(super) const CLASS_COUNT: usize = 6;
-
-static CLASSES: [Class; KINDS] = [
-    Kind::Bool.find_class(),
-    Kind::I32.find_class(),
-    Kind::U32.find_class(),
-    Kind::F32.find_class(),
-    Kind::I64.find_class(),
-    Kind::U64.find_class(),
-    Kind::F64.find_class(),
-    Kind::I8.find_class(),
-    Kind::U8.find_class(),
-    Kind::I16.find_class(),
-    Kind::U16.find_class(),
-    Kind::F16.find_class(),
-    Kind::BF16.find_class(),
-];
 
 /// A mnemonic, with the tab before and the space behind it, by [`Kind`]; empty where there is none.
 pub(super) struct Mnemonic([Piece; KINDS]);

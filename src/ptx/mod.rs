@@ -23,15 +23,49 @@
 //! # The text
 //! One pass over the instructions writes it; declarations of registers are put in front at the end. Entries are named as
 //! [`entry_name`] says. Parameters are `$p0`, `$p1`, … in the order of declaration, and behind them the hidden lengths, `$n`
-//! and the buffer's number; shared arrays are `$s0`, …, private ones `$l0`, …, labels `$L1`, …: no entry has such a name
-//! (ptxas 12.9 crashes where an entry is called as a parameter of an earlier one). Constants stand in the instructions
-//! that use them.
+//! and the buffer's number; shared arrays are `$s0`, …, private ones `$l0`, …, labels `$L1`, …; and of the module, tables
+//! `$t0`, … and those of precise functions `$m0`, …: no entry has such a name (ptxas 12.9 crashes where an entry is called
+//! as a parameter of an earlier one). Constants stand in the instructions that use them.
+//!
+//! # Types
+//! Integers of 8 and 16 bits live extended in 32-bit registers and are brought back into their type after what can leave
+//! it. f16 and bf16 live in 16-bit registers; what the target has no instruction for is computed in f32 and rounded once:
+//! bf16 arithmetic before sm_90 (from sm_80 on by `fma.rn.bf16`), 16-bit `min` and `max` before sm_80, division and roots.
+//! Where that would round twice, f32 is rounded to odd first. A vector is a group of registers. Tables of constants are
+//! `.const` arrays, and `.global` ones where a module has more than 64 KiB of them.
 //!
 //! # Shared memory
 //! Up to [`STATIC_SHARED_MAX`] bytes of static arrays are `.shared` variables. Where a kernel has more, all of its arrays
 //! lie in the dynamic block, one after the other at multiples of 16, and a dynamic array behind them: the launch must give
 //! [`dynamic_shared_base`] bytes more. Zeroed arrays are cleared by all threads together before the first instruction,
 //! with one barrier behind it.
+//!
+//! # Checked accesses
+//! With [`Options::bounds`] set, an access is predicated by one comparison of 64-bit indices (32-bit ones in arrays of known
+//! length), which offsets are part of. Loads and atomics outside give zero, stores and atomics do nothing. An index whose
+//! greatest value can be seen to lie inside is not checked.
+//!
+//! # Subgroups
+//! A warp. The mask of its active lanes follows from the workgroup's size: all, or in the last warp those of the rest.
+//! Reductions of integers up to 32 bits are `redux.sync` from sm_80 on; all others, and scans, are shuffles in the order
+//! that the reference executor documents; native order is the same.
+//!
+//! # Functions
+//! Precise functions are written in place from their recipes in [`crate::math`], those of 16-bit floats through f32. The
+//! `fast` flag gives the hardware's approximations, in f32 (16-bit floats round their result; f64, and `erf`, which the
+//! hardware has not, take the precise form). What the PTX ISA and measurements on an H200 promise of them:
+//!
+//! | | instructions | error |
+//! |---|---|---|
+//! | `exp2` | `ex2.approx` | 2.4 ULP |
+//! | `exp` | `mul`, `ex2.approx` | 2 + 1.2·abs(x) ULP |
+//! | `log2`, `log` | `lg2.approx`, (`mul`) | 2⁻²¹ absolute from ½ to 2, 3 ULP elsewhere |
+//! | `sin`, `cos` | `sin.approx`, `cos.approx` | 2⁻²⁰·⁵ absolute in -π to π, growing beyond |
+//! | `tan` | both, `div.full` | theirs, divided |
+//! | `tanh` | `tanh.approx` | 2⁻¹¹ relative |
+//! | `pow` | `lg2.approx`, `mul`, `ex2.approx` | theirs, the logarithm's times abs(y); special cases as the precise form |
+//! | `rsqrt`, `rcp`, `sqrt` | `rsqrt.approx`, `rcp.approx`, `sqrt.approx` | 1.6, 1, 1 ULP |
+//! | `div` | `div.full` | 2 ULP |
 //!
 //! # What the hardware leaves open
 //! - Integer division and remainder by zero, `MIN / -1`: the divisor is replaced by 1 where it would matter.
@@ -40,6 +74,8 @@
 //! - `bfe` and `bfi` read eight bits of offset and length: larger ones are bounded first, and an offset beyond the width of
 //!   a signed value, where `bfe` gives its sign, gives 0.
 //! - Bare `add` and `mul` may be contracted by ptxas: only kernels that allow it get them.
+//! - `shfl` takes its lane modulo 32: beyond, the own value is selected; an inactive lane is above its limit.
+//! - f32 atomic minimum and maximum are compare-and-exchange loops. An atomic whose result nobody uses is a `red`.
 //! - **`atom.global.add.f32` flushes subnormal operands and results to zero.** It is the one place where subnormals are lost.
 #![forbid(unsafe_code)]
 
@@ -65,6 +101,8 @@ mod tables;
 mod target;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_families;
 mod values;
 mod writer;
 

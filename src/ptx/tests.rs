@@ -3,20 +3,20 @@ use crate::builder::{BufferOptions, KernelBuilder};
 use crate::kernel::{Inst, Module, Ordering, Value};
 use crate::types::{Access, Const, Order, Scope, Type};
 
-fn target(name: &str) -> Target {
+pub(super) fn target(name: &str) -> Target {
     Target::parse(name).unwrap()
 }
 
-fn text_for(b: &mut KernelBuilder, name: &str) -> String {
+pub(super) fn text_for(b: &mut KernelBuilder, name: &str) -> String {
     emit(&b.finish().unwrap(), &Options::new(target(name))).unwrap()
 }
 
-fn text(b: &mut KernelBuilder) -> String {
+pub(super) fn text(b: &mut KernelBuilder) -> String {
     text_for(b, "sm_80")
 }
 
 /// A builder, its thread's index and an output buffer.
-fn begin(ty: Type) -> (KernelBuilder, Value, crate::kernel::Buffer) {
+pub(super) fn begin(ty: Type) -> (KernelBuilder, Value, crate::kernel::Buffer) {
     let mut b = KernelBuilder::new("k", [64, 1, 1]);
     let out = b.buffer("out", ty, Access::ReadWrite);
     let i = b.global_id(0);
@@ -24,7 +24,7 @@ fn begin(ty: Type) -> (KernelBuilder, Value, crate::kernel::Buffer) {
 }
 
 /// The lines of the body behind the thread's index, without the end.
-fn body(text: &str) -> Vec<&str> {
+pub(super) fn body(text: &str) -> Vec<&str> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let from = lines
         .iter()
