@@ -58,25 +58,44 @@ impl Noted {
         self.at & !(MANY_THREADS | MANY_GROUPS | MANY_SUBGROUPS)
     }
 
+    /// Whether all that is noted here is of the thread of `now`: by far the most frequent case.
+    #[inline(always)]
+    fn own(&self, now: &Now) -> bool {
+        let unmarked = self.at < MANY_SUBGROUPS;
+        self.thread == now.noted.thread && self.group == now.noted.group && unmarked
+    }
+
     /// Whether some access noted here is of another thread than `now`, with no barrier between.
     #[inline(always)]
     fn apart(&self, now: &Now) -> bool {
-        if self.phase == 0 {
-            return false;
-        }
+        self.phase != 0 && !self.own(now) && self.apart_from_others(now)
+    }
+
+    #[inline(never)]
+    fn apart_from_others(&self, now: &Now) -> bool {
         if self.group != now.noted.group || self.at & MANY_GROUPS != 0 {
             return true;
         }
         if self.at & MANY_SUBGROUPS != 0 || now.elsewhere(self.thread) {
             return self.phase >= now.since;
         }
-        let other = self.thread != now.noted.thread || self.at & MANY_THREADS != 0;
-        self.phase >= now.since_own && other
+        // Either it is another thread, or there were several.
+        self.phase >= now.since_own
     }
 
     /// Notes `now` beside what is there.
     #[inline(always)]
     fn note(&mut self, now: &Now) {
+        if self.own(now) {
+            self.phase = now.noted.phase;
+            self.at = now.noted.at;
+        } else {
+            self.note_beside(now);
+        }
+    }
+
+    #[inline(never)]
+    fn note_beside(&mut self, now: &Now) {
         let marks = if self.phase == 0 {
             0
         } else if self.group != now.noted.group {
