@@ -150,7 +150,7 @@ pub(super) fn units() -> Vec<Unit> {
                     }
                     units.push(plain);
                     if let Some(fast) = fast(op).filter(|_| is_float(ty)) {
-                        let mut unit = unit(op, ty, " fast", &ins, out, |b, v| fast(b, v));
+                        let mut unit = unit(op, ty, " fast", &ins, out, fast);
                         unit.approximate = true;
                         units.push(unit);
                     }
