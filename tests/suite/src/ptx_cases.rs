@@ -86,12 +86,14 @@ fn kernel(name: &str, operands: &[Type], makes: Type, contract: bool, f: Operati
             let c = constant(&mut b, ty, bits);
             x[place] = c;
             store(&mut b, &x);
-            // The same constant, but not as an operand that emitters can look through.
-            x[place] = b.assume_uniform(c);
-            store(&mut b, &x);
+            if bits == 1 {
+                // The same constant, but not as an operand that emitters can look through.
+                x[place] = b.assume_uniform(c);
+                store(&mut b, &x);
+            }
         }
     }
-    for k in 0..8 {
+    for k in 0..4 {
         let x: Vec<Value> = operands
             .iter()
             .enumerate()
@@ -330,7 +332,8 @@ pub fn memory() -> Vec<Kernel> {
             b.when(flag, |b| {
                 for at in [place, far, one, great, alias] {
                     for offset in [0, 7, 0x0FFF_FFFF, u32::MAX] {
-                        for flags in 0..4 {
+                        let flags = if offset == 7 { 0..4 } else { 0..1 };
+                        for flags in flags {
                             let x = b.load_with(read, at, offset, flags);
                             b.store_with(write, at, offset, x, flags);
                             let x = b.load_with(both, at, offset, flags);
@@ -349,7 +352,8 @@ pub fn memory() -> Vec<Kernel> {
                         let x = b.load_offset(private, at, offset);
                         b.store_offset(shared, at, offset, x);
                         let mut x = b.load_offset(table, at, offset);
-                        for &bits in specials(scalar) {
+                        let constants = if at == place { specials(scalar) } else { &[1] };
+                        for &bits in constants {
                             let c = constant(b, scalar, bits);
                             let sum = b.max(c, argument);
                             let y = match ty.lanes() {
