@@ -31,7 +31,9 @@ fn vector_add() -> Result<Kernel, VerifyError> {
     k.finish()
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
     let kernel = vector_add()?;
 
     // One kernel, two targets. Emitters keep their memory, so they are worth keeping.
@@ -56,26 +58,60 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The validator trusts nobody, this crate included.
     println!("        {}", spirv::Validator::new().words(&words));
 
-    // This crate's reference executor runs on the CPU and defines what every kernel means.
     let n = 100_000u32;
     let a: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let b: Vec<f32> = (0..n).map(|i| 0.5 * i as f32).collect();
-    let mut args = [
-        Arg::from(a),
-        Arg::from(b),
-        Arg::from(vec![0.0f32; n as usize]),
-        Arg::from(n),
-    ];
-    let workgroups = n.div_ceil(256);
-    Executor::new(reference::Options::default()).run(&kernel, [workgroups, 1, 1], &mut args)?;
-
-    let sums = args[2].as_slice::<f32>().ok_or("c holds floats")?;
-    let wrong = (0..n).zip(sums).find(|&(i, &sum)| sum != 1.5 * i as f32);
-    match wrong {
-        None => println!("OK: {n} sums are right, computed by the reference executor"),
+    let (sums, by) = match on_gpu(&kernel, &a, &b)? {
+        Some(sums) => (sums, "the GPU"),
+        None => (on_cpu(&kernel, &a, &b)?, "the reference executor"),
+    };
+    match (0..n).zip(&sums).find(|&(i, &sum)| sum != 1.5 * i as f32) {
+        None => println!("OK: {n} sums are right, computed by {by}"),
         Some((i, sum)) => return Err(format!("c[{i}] is {sum}, not {}", 1.5 * i as f32).into()),
     }
     Ok(())
+}
+
+/// This crate's reference executor runs on the CPU and defines what every kernel means.
+fn on_cpu(kernel: &Kernel, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
+    let n = a.len() as u32;
+    let zeros = vec![0.0f32; a.len()];
+    let mut args = [
+        Arg::from(a.to_vec()),
+        Arg::from(b.to_vec()),
+        Arg::from(zeros),
+        Arg::from(n),
+    ];
+    let grid = [n.div_ceil(256), 1, 1];
+    Executor::new(reference::Options::default()).run(kernel, grid, &mut args)?;
+    Ok(args[2].as_slice::<f32>().ok_or("c holds floats")?.to_vec())
+}
+
+/// The CUDA driver, loaded at run time; nothing where there is no driver or no device.
+#[cfg(feature = "cuda")]
+fn on_gpu(kernel: &Kernel, a: &[f32], b: &[f32]) -> Result<Option<Vec<f32>>, Failure> {
+    use kernite::cuda::{Driver, LoadOptions, args};
+    let Ok(device) = Driver::load().and_then(|driver| driver.device(0)) else {
+        return Ok(None);
+    };
+    let context = device.primary_context()?;
+    let stream = context.stream()?;
+    // Emitted with checked bounds, so that the launch is a safe function.
+    let add = context.load_kernel_checked(kernel, &LoadOptions::new())?;
+    let (a, b) = (context.upload(a)?, context.upload(b)?);
+    let mut c = context.upload(&vec![0.0f32; a.len()])?;
+    let n = a.len() as u32;
+    add.launch(
+        &stream,
+        &add.config_for(u64::from(n))?,
+        &args![&a, &b, &mut c, n],
+    )?;
+    Ok(Some(c.to_vec()?))
+}
+
+#[cfg(not(feature = "cuda"))]
+fn on_gpu(_: &Kernel, _: &[f32], _: &[f32]) -> Result<Option<Vec<f32>>, Failure> {
+    Ok(None)
 }
 
 /// The median time of one call, in nanoseconds, after the first calls have warmed up memory and caches.

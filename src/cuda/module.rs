@@ -9,7 +9,7 @@ use super::shared::Shared;
 use super::slots::Uses;
 use super::sys::{CUfunction, CUmodule};
 use super::{Context, cubin};
-use crate::kernel::{self, Kernel, Signature};
+use crate::kernel::{self, Bounds, Kernel, Signature};
 use crate::ptx;
 use core::ffi::c_void;
 use core::fmt;
@@ -301,6 +301,47 @@ impl Context {
     /// ```
     pub fn load_kernel(&self, kernel: &Kernel, options: &LoadOptions) -> Result<Function> {
         Module::emit(self, &kernel.clone().into(), options)?.emitted(kernel)
+    }
+
+    /// Emits one kernel with checked bounds ([`Bounds::Checked`]) for this device and driver and loads it, so that
+    /// [`Function::launch`], which is safe, launches it: whatever its arguments hold, it reads and writes nothing outside
+    /// of them.
+    ///
+    /// # Errors
+    /// As [`Context::load_kernel`]. A kernel that assumes uniformity loads, and its safe launch is refused.
+    ///
+    /// ```no_run
+    /// use kernite::builder::KernelBuilder;
+    /// use kernite::cuda::{Driver, LoadOptions, args};
+    /// use kernite::types::{Access, Type};
+    ///
+    /// let mut b = KernelBuilder::new("twice", [128, 1, 1]);
+    /// let data = b.buffer("data", Type::F32, Access::ReadWrite);
+    /// let i = b.global_id(0);
+    /// let x = b.load(data, i);
+    /// let sum = b.add(x, x);
+    /// b.store(data, i, sum);
+    /// let kernel = b.finish()?;
+    ///
+    /// let context = Driver::load()?.device(0)?.primary_context()?;
+    /// let stream = context.stream()?;
+    /// let twice = context.load_kernel_checked(&kernel, &LoadOptions::new())?;
+    /// let mut data = context.upload(&[1.0f32, 2.0, 3.0])?;
+    /// // 128 threads, three elements: the others read zero and store nothing.
+    /// twice.launch(&stream, &twice.config_for(3)?, &args![&mut data])?;
+    /// assert_eq!(data.to_vec()?, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_kernel_checked(&self, kernel: &Kernel, options: &LoadOptions) -> Result<Function> {
+        let mut text = Vec::new();
+        let ptx_options = self.ptx_options().with_bounds(Bounds::Checked);
+        ptx::Emitter::new()
+            .emit(kernel, &ptx_options, &mut text)
+            .map_err(|error| Error::Emit(Box::new(error)))?;
+        // Only ASCII is written.
+        let module = Module::load(self, &String::from_utf8_lossy(&text), options)?;
+        let signature = kernel.signature_with(Bounds::Checked);
+        module.with_plan(&ptx::entry_name(kernel.name()), Plan::new(&signature, true))
     }
 }
 
