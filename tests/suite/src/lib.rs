@@ -8,6 +8,7 @@ pub mod filetest;
 pub mod fuzz;
 pub mod gaps;
 pub mod generate;
+pub mod gpu;
 #[path = "../../../examples/kernels/mod.rs"]
 #[allow(missing_docs)]
 pub mod kernels;
