@@ -110,6 +110,8 @@ pub(super) struct Writer {
     pub(super) types: [u32; 64],
     /// The built-in variables, by [`super::builtins::Builtin`].
     pub(super) builtins: [u32; super::builtins::COUNT],
+    /// Global variables made for all the kernels of the module.
+    pub(super) variables: u32,
     /// The function that computes an exact f64 `fma`, once it is needed.
     pub(super) fma64: u32,
 }
@@ -131,6 +133,7 @@ impl Default for Writer {
             interner: Interner::default(),
             types: [0; 64],
             builtins: [0; super::builtins::COUNT],
+            variables: 0,
             fma64: 0,
         }
     }
@@ -154,6 +157,7 @@ impl Writer {
             interner,
             types,
             builtins,
+            variables,
             fma64,
         } = self;
         for section in [entries, modes, names, globals, locals] {
@@ -168,6 +172,7 @@ impl Writer {
         interner.clear();
         *types = [0; 64];
         *builtins = [0; super::builtins::COUNT];
+        *variables = 0;
         *fma64 = 0;
     }
 
