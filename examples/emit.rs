@@ -85,23 +85,30 @@ enum Form {
 fn arguments() -> Result<Request, Failure> {
     use lexopt::prelude::*;
     let (mut kernel, mut form, mut out) = (None, None, None);
-    let mut target = ptx::Target::SM_75;
+    let mut target = None;
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next().map_err(usage)? {
         match argument {
             Short('h') | Long("help") => return Ok(Request::Help),
             Long("list") => return Ok(Request::List),
             Long("to") => form = Some(value(&mut parser, parse_form)?),
-            Long("target") => target = value(&mut parser, ptx::Target::parse)?,
+            Long("target") => target = Some(value(&mut parser, ptx::Target::parse)?),
             Short('o') | Long("out") => out = Some(parser.value().map_err(usage)?.into()),
             Value(name) if kernel.is_none() => kernel = Some(name.into()),
             _ => return Err(usage(argument.unexpected())),
         }
     }
+    let kernel = kernel.ok_or_else(|| usage("no kernel is named"))?;
+    let form = form.ok_or_else(|| usage("`--to` is missing"))?;
+    if target.is_some() && form != Form::Ptx {
+        return Err(usage(
+            "`--target` is for `--to ptx`: the other forms have none",
+        ));
+    }
     Ok(Request::Emit(Emit {
-        kernel: kernel.ok_or_else(|| usage("no kernel is named"))?,
-        form: form.ok_or_else(|| usage("`--to` is missing"))?,
-        target,
+        kernel,
+        form,
+        target: target.unwrap_or(ptx::Target::SM_75),
         out,
     }))
 }

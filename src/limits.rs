@@ -19,7 +19,8 @@ pub struct Limits {
     pub push_constant_bytes: u32,
     /// Bytes of PTX parameters; above 4352 PTX 8.1 is needed.
     pub ptx_param_bytes: u32,
-    /// Least id that a SPIR-V module must stay below: the universal limit on the bound is 4,194,303.
+    /// The greatest bound of a SPIR-V module, which every id is below: 4,194,303 by the universal limits (SPIR-V section
+    /// 2.17).
     pub id_bound: u32,
 }
 
@@ -91,7 +92,7 @@ pub enum Limit {
     PushConstantBytes,
     /// Bytes of PTX parameters.
     PtxParamBytes,
-    /// Ids of a SPIR-V module.
+    /// The bound of a SPIR-V module's ids.
     IdBound,
 }
 

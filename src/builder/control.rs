@@ -3,7 +3,8 @@
 use super::KernelBuilder;
 use crate::kernel::{Inst, Value, Var};
 use crate::op::Op;
-use crate::types::{Const, Type};
+use crate::types::{Const, Type, TypeSet};
+use crate::verify::FaultKind;
 
 impl KernelBuilder {
     fn mark(&mut self, op: Op) {
@@ -130,7 +131,7 @@ impl KernelBuilder {
     /// Runs `body` with `i` from `start` up to, not including, `end`. Both are integers of one type, evaluated once; a
     /// `continue` in the body goes on with the next `i`.
     ///
-    /// Runs not at all where `start >= end`.
+    /// Runs not at all where `start >= end`. Another type than an integer's is a fault.
     pub fn for_range(
         &mut self,
         start: Value,
@@ -139,7 +140,7 @@ impl KernelBuilder {
     ) {
         let ty = self.type_of(start);
         let one = self.one(ty);
-        let i = self.begin_range(start, end);
+        let i = self.begin_range(start);
         let now = self.range_value(i, end);
         body(self, now);
         // `i < end` held, so adding 1 cannot wrap.
@@ -159,13 +160,15 @@ impl KernelBuilder {
         step: Value,
         body: impl FnOnce(&mut KernelBuilder, Value),
     ) {
-        let i = self.begin_range(start, end);
+        let i = self.begin_range(start);
         let now = self.range_value(i, end);
         body(self, now);
         self.begin_continuing();
         let now = self.get(i);
         // What is left fits the unsigned type of the same width, whatever the signs.
         let unsigned = match self.type_of(start) {
+            Type::I8 => Type::U8,
+            Type::I16 => Type::U16,
             Type::I32 => Type::U32,
             Type::I64 => Type::U64,
             other => other,
@@ -180,7 +183,12 @@ impl KernelBuilder {
         self.end();
     }
 
-    fn begin_range(&mut self, start: Value, _end: Value) -> Var {
+    fn begin_range(&mut self, start: Value) -> Var {
+        // Floats can be compared and added, but the constant 1 of `for_range` is no float, and a step may be lost.
+        let ty = self.type_of(start);
+        if !ty.is_none() && !TypeSet::INTS.contains(ty) {
+            self.fault(Op::Loop, FaultKind::RangeType(ty));
+        }
         let i = self.var(start);
         self.begin_loop();
         i
@@ -193,7 +201,7 @@ impl KernelBuilder {
         now
     }
 
-    /// The constant 1 of an integer type; of another type the addition that it is for will be refused.
+    /// The constant 1 of an integer type; ranges of other types are refused.
     fn one(&mut self, ty: Type) -> Value {
         match Const::new(ty, 1) {
             Some(one) => self.constant(one),

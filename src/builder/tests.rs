@@ -123,3 +123,27 @@ fn ranges_verify() {
     b.for_range_step(low, high, step, |b, i| b.store(out, zero, i));
     assert!(b.finish().is_ok());
 }
+
+#[test]
+fn ranges_are_of_integers() {
+    for number in [Const::from(0.0f32), Const::from(0.0f64), Const::from(false)] {
+        for stepped in [false, true] {
+            let mut b = KernelBuilder::new("k", [1, 1, 1]);
+            let zero = b.constant(number);
+            if stepped {
+                b.for_range_step(zero, zero, zero, |_, _| {});
+            } else {
+                b.for_range(zero, zero, |_, _| {});
+            }
+            assert_eq!(kinds(&mut b)[0], FaultKind::RangeType(number.ty()));
+        }
+    }
+    // A start that was refused is no second fault.
+    let mut b = KernelBuilder::new("k", [1, 1, 1]);
+    let stranger = KernelBuilder::new("other", [1, 1, 1]).constant(1u32);
+    let one = b.constant(1u32);
+    b.for_range(stranger, one, |_, _| {});
+    b.for_range(one, stranger, |_, _| {});
+    let foreign = FaultKind::Foreign("v0".into());
+    assert_eq!(kinds(&mut b), [foreign.clone(), foreign]);
+}

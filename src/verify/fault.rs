@@ -234,6 +234,9 @@ pub enum FaultKind {
     /// More nested blocks than [`crate::verify::MAX_DEPTH`].
     #[error("blocks are nested deeper than {}", crate::verify::MAX_DEPTH)]
     TooDeep,
+    /// [`crate::builder::KernelBuilder::for_range`] and its kin from a start that is no integer.
+    #[error("a range of {0}: its start, end and step must be integers of one type")]
+    RangeType(Type),
     /// [`crate::builder::KernelBuilder::apply`] with an opcode that it does not take, or another number of operands.
     #[error("`{op}` cannot be applied to {operands} values")]
     Apply {

@@ -7,6 +7,8 @@ mod access;
 mod blocks;
 mod check;
 mod declare;
+#[cfg(test)]
+mod explanations;
 mod fault;
 mod quick;
 #[cfg(test)]

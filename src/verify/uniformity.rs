@@ -68,6 +68,9 @@ pub(crate) struct Analysis {
     levels: Vec<Level>,
     frames: Vec<Frame>,
     loops: Vec<LoopState>,
+    /// For each loop in program order its place, and the first way out of it, or return in it, that was found to be less
+    /// uniform than what entered the loop.
+    ways: Vec<(u32, Option<Divergence>)>,
     returned: Left,
     changed: bool,
 }
@@ -77,9 +80,12 @@ impl Analysis {
     pub(crate) fn run(&mut self, draft: &Draft, faults: &mut Vec<Fault>) {
         self.levels.clear();
         self.levels.resize(draft.insts.len(), Level::Workgroup);
-        let loops = draft.insts.iter().any(|i| i.op == Op::Loop);
+        // The verifier has bounded the number of instructions.
+        let loops = (0u32..).zip(&draft.insts).filter(|(_, i)| i.op == Op::Loop);
+        self.ways.clear();
+        self.ways.extend(loops.map(|(at, _)| (at, None)));
         for passes in 1.. {
-            if !loops {
+            if self.ways.is_empty() {
                 break;
             }
             self.pass(draft, None);
@@ -120,7 +126,7 @@ impl Analysis {
                     let level = self.load(draft, inst);
                     self.set(at, level);
                 }
-                Uniformity::Divergent => self.effect(draft, inst, at, faults.as_deref_mut()),
+                Uniformity::Divergent => self.effect(inst, at, faults.as_deref_mut()),
             }
         }
     }
@@ -241,7 +247,7 @@ impl Analysis {
         found
     }
 
-    fn effect(&mut self, draft: &Draft, inst: &Inst, at: u32, faults: Option<&mut Vec<Fault>>) {
+    fn effect(&mut self, inst: &Inst, at: u32, faults: Option<&mut Vec<Fault>>) {
         match inst.op {
             Op::Var => {
                 let level = self.level(inst.a);
@@ -294,8 +300,19 @@ impl Analysis {
                 if let Some(frame) = self.frames.pop()
                     && frame.is_loop
                 {
-                    let broken = self.loops.pop().unwrap_or_default().broken.level;
-                    self.raise(frame.at, broken.max(self.returned.level));
+                    let broken = self.loops.pop().unwrap_or_default().broken;
+                    let left = if broken.level >= self.returned.level {
+                        broken
+                    } else {
+                        self.returned
+                    };
+                    let rises = left.level > self.level(frame.at);
+                    if let Some(way) = self.way_mut(frame.at)
+                        && (rises || way.is_none())
+                    {
+                        *way = left.at;
+                    }
+                    self.raise(frame.at, left.level);
                 }
             }
             Op::Break => {
@@ -318,7 +335,7 @@ impl Analysis {
                 if let (Level::Subgroup | Level::Divergent, Some(why)) = self.control()
                     && let Some(faults) = faults
                 {
-                    let kind = FaultKind::DivergentBarrier(self.explain(draft, why));
+                    let kind = FaultKind::DivergentBarrier(self.explain(why));
                     faults.push(Fault {
                         at: Some(at),
                         op: Some(inst.op),
@@ -330,32 +347,20 @@ impl Analysis {
         }
     }
 
+    fn way_mut(&mut self, at: u32) -> Option<&mut Option<Divergence>> {
+        let place = self.ways.binary_search_by_key(&at, |way| way.0).ok()?;
+        self.ways.get_mut(place).map(|way| &mut way.1)
+    }
+
     /// A loop whose rounds are divergent is explained by the first way out of it that is.
-    fn explain(&self, draft: &Draft, why: Divergence) -> Divergence {
+    fn explain(&self, why: Divergence) -> Divergence {
         let Divergence::LeftLoop { at } = why else {
             return why;
         };
-        if draft
-            .insts
-            .get(at as usize)
-            .is_none_or(|i| i.op != Op::Loop)
-        {
-            return why;
-        }
-        let mut depth = 0u32;
-        for (i, inst) in (at..).zip(draft.insts.iter().skip(at as usize)) {
-            match inst.op {
-                Op::If | Op::Loop => depth += 1,
-                Op::End => depth = depth.saturating_sub(1),
-                Op::Return => return Divergence::Return { at: i },
-                Op::Break => return Divergence::LeftLoop { at: i },
-                _ => {}
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-        why
+        // Where `at` is a `break` or `continue`, there is no loop.
+        let place = self.ways.binary_search_by_key(&at, |way| way.0).ok();
+        let way = place.and_then(|place| self.ways.get(place)?.1);
+        way.unwrap_or(why)
     }
 }
 

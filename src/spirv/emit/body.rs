@@ -196,6 +196,7 @@ impl<'a> Body<'a> {
         }
         self.w.end_function();
         self.finish();
+        self.check_globals()?;
         self.check_ids()
     }
 

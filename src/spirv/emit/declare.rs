@@ -228,6 +228,12 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// The limit on global variables counts those of every kernel of the module.
+    pub(super) fn check_globals(&self) -> Result<(), Error> {
+        let made = u64::from(self.w.variables);
+        self.universal("global variables in the module", made, MAX_GLOBALS)
+    }
+
     /// The bytes and the number of members of the block of scalars.
     pub(super) fn scalars_size(&self) -> (u64, u64) {
         let mut end = 0;

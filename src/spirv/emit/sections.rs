@@ -145,6 +145,8 @@ pub(super) struct Writer {
     pub(super) types: [u32; 64],
     /// The built-in variables, by [`super::builtins::Builtin`].
     pub(super) builtins: [u32; super::builtins::COUNT],
+    /// Global variables made for all the kernels of the module.
+    pub(super) variables: u32,
     /// The function that computes an exact f64 `fma`, once it is needed.
     pub(super) fma64: u32,
     /// The tables of recipes written so far.
@@ -168,6 +170,7 @@ impl Default for Writer {
             interner: Interner::default(),
             types: [0; 64],
             builtins: [0; super::builtins::COUNT],
+            variables: 0,
             fma64: 0,
             recipe_tables: Vec::new(),
         }
@@ -192,6 +195,7 @@ impl Writer {
             interner,
             types,
             builtins,
+            variables,
             fma64,
             recipe_tables,
         } = self;
@@ -207,6 +211,7 @@ impl Writer {
         interner.clear();
         *types = [0; 64];
         *builtins = [0; super::builtins::COUNT];
+        *variables = 0;
         *fma64 = 0;
         recipe_tables.clear();
     }

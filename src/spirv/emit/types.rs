@@ -322,6 +322,8 @@ impl Writer {
         pointer: u32,
         initializer: Option<u32>,
     ) -> u32 {
+        // Each takes an id, of which there are far fewer than 2^32.
+        self.variables += 1;
         let id = self.id();
         match initializer {
             Some(initializer) => self.globals.extend_from_slice(&[

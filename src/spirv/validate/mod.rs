@@ -297,7 +297,7 @@ impl Validator {
 }
 
 /// The verdict on a module in bytes, with the default [`Options`]: any bytes in, at any
-/// alignment and in either byte order.
+/// alignment and in either byte order. Words, such as [`crate::spirv::emit()`] gives, go to [`Validator::words`].
 ///
 /// ```
 /// let verdict = kernite::spirv::validate(&[]);

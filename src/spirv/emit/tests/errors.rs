@@ -1,6 +1,7 @@
 //! What cannot be emitted is refused, with its place, what is needed and what there is.
 
 use super::*;
+use crate::Module;
 use crate::limits::{Limit, LimitExceeded};
 use crate::spirv::emit::{Emitter, Error, FloatMode, Fma, Overflow};
 
@@ -172,5 +173,41 @@ fn too_many_variables() {
             needed: 524_288,
             available: 524_287
         }
+    );
+}
+
+#[test]
+fn global_variables_are_counted_over_the_module() {
+    let module = |last: u32| {
+        let mut module = Module::new();
+        for n in 0..8 {
+            let mut b = KernelBuilder::new(&format!("k{n}"), [1, 1, 1]);
+            let zero = b.constant(0u32);
+            for _ in 0..if n == 7 { last } else { 8192 } {
+                let buffer = b.buffer("", Type::U32, Access::Write);
+                b.store(buffer, zero, zero);
+            }
+            module.push(b.finish().unwrap()).unwrap();
+        }
+        module
+    };
+    let mut out = Vec::new();
+    let mut emitter = Emitter::new();
+    let error = emitter.emit_module(&module(8192), &Options::default(), &mut out);
+    assert_eq!(
+        error,
+        Err(Error::Universal {
+            kernel: 7,
+            what: "global variables in the module",
+            needed: 65_536,
+            available: 65_535
+        })
+    );
+    assert!(out.is_empty());
+    // The emitter starts to count anew.
+    assert!(
+        emitter
+            .emit_module(&module(8191), &Options::default(), &mut out)
+            .is_ok()
     );
 }
