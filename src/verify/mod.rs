@@ -12,6 +12,8 @@ mod explanations;
 mod fault;
 mod quick;
 #[cfg(test)]
+mod table_tests;
+#[cfg(test)]
 mod tests;
 mod uniformity;
 

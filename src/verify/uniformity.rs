@@ -112,7 +112,7 @@ impl Analysis {
         for (at, inst) in (0u32..).zip(&draft.insts) {
             let row = inst.op.quick();
             if row.effect == Effect::Collective {
-                self.collective(draft, inst, at, faults.as_deref_mut());
+                self.collective(inst, at, faults.as_deref_mut());
                 continue;
             }
             match row.uniformity {
@@ -132,7 +132,7 @@ impl Analysis {
     }
 
     /// A subgroup operation: every lane must reach it, and what it makes is the same in every lane or not.
-    fn collective(&mut self, draft: &Draft, inst: &Inst, at: u32, faults: Option<&mut Vec<Fault>>) {
+    fn collective(&mut self, inst: &Inst, at: u32, faults: Option<&mut Vec<Fault>>) {
         let level = match inst.op {
             Op::Ballot | Op::Any | Op::All => Level::Subgroup,
             // Where the lane is the same for all, so is its value.
@@ -153,7 +153,7 @@ impl Analysis {
         if let (Level::Divergent, Some(why)) = self.control()
             && let Some(faults) = faults
         {
-            let kind = FaultKind::DivergentSubgroup(self.explain(draft, why));
+            let kind = FaultKind::DivergentSubgroup(self.explain(why));
             faults.push(Fault {
                 at: Some(at),
                 op: Some(inst.op),

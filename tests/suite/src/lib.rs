@@ -16,5 +16,6 @@ pub mod launches;
 pub mod opcodes;
 pub mod ptx_cases;
 pub mod run;
+pub mod specials;
 #[path = "../../../examples/run/values.rs"]
 pub mod values;
