@@ -1,6 +1,6 @@
 //! Tests that are text files: kernels with what must come of them beside them.
 //!
-//! `filetests/README.kir` describes the format, and is a test itself. A file is read by [`format`](mod@format) and carried
+//! `filetests/README.kir` describes the format, and is a test itself. A file is read by `format.rs` and carried
 //! out by [`check`]; nothing here knows a particular file, so adding a test adds no Rust.
 
 mod check;
