@@ -210,13 +210,15 @@ impl Body<'_, '_> {
         reversed
     }
 
-    /// An offset or count for `bfe` and `bfi`, which read its low eight bits only.
-    fn bounded(&mut self, word: u32) -> Token {
+    /// An offset or count for `bfe` and `bfi`, bounded by the width: they read its low eight bits only, and ptxas 13 folds a
+    /// constant length above the width to an empty field.
+    fn bounded(&mut self, word: u32, kind: Kind) -> Token {
+        let width = kind.width();
         match self.known(word) {
-            Some(bits) => Token::integer(bits.min(255), false),
+            Some(bits) => Token::integer(bits.min(u64::from(width)), false),
             None => {
                 let value = self.value(word);
-                self.binary(piece!("\tmin.u32 "), Kind::U32, value, Self::imm(255))
+                self.binary(piece!("\tmin.u32 "), Kind::U32, value, Self::imm(width))
             }
         }
     }
@@ -225,8 +227,8 @@ impl Body<'_, '_> {
         let kind = self.kind(inst.ty);
         let a = self.value(inst.a);
         let width = u64::from(kind.width());
-        let offset = self.bounded(inst.b);
-        let mut count = self.bounded(inst.c);
+        let offset = self.bounded(inst.b, kind);
+        let mut count = self.bounded(inst.c, kind);
         if kind.is_signed() {
             // With an offset beyond the width `bfe` extends the sign of `a`; an empty field is 0.
             match self.known(inst.b) {
@@ -249,7 +251,7 @@ impl Body<'_, '_> {
             return Token::NONE;
         };
         let (base, insert) = (self.value(base), self.value(insert));
-        let (offset, count) = (self.bounded(offset), self.bounded(count));
+        let (offset, count) = (self.bounded(offset, kind), self.bounded(count, kind));
         let to = self.register(kind);
         let line = self.w.line().piece(BFI.of(kind)).token(to);
         let line = line.operand(insert).operand(base);

@@ -363,6 +363,12 @@ impl Generator<'_, '_> {
             })
             .collect();
         let mut operands = operands;
+        // These look at the bits of a NaN, which differ where it was computed.
+        match op {
+            Op::Pack => operands.iter_mut().for_each(|v| *v = self.plain_bits(*v)),
+            Op::Copysign => operands[1] = self.plain_bits(operands[1]),
+            _ => {}
+        }
         if !self.config.honest_floats && matches!(op, Op::Sin | Op::Cos | Op::Tan) {
             // The recipes make the NaN of what is not finite by arithmetic that such a target folds.
             let (infinite, nan) = (self.b.is_inf(operands[0]), self.b.is_nan(operands[0]));
