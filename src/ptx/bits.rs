@@ -210,8 +210,7 @@ impl Body<'_, '_> {
         reversed
     }
 
-    /// An offset or count for `bfe` and `bfi`, bounded by the width: they read its low eight bits only, and ptxas 13 folds a
-    /// constant length above the width to an empty field.
+    /// An offset or count for `bfe` and `bfi`, bounded by the width: they read its low eight bits only.
     fn bounded(&mut self, word: u32, kind: Kind) -> Token {
         let width = kind.width();
         match self.known(word) {
@@ -221,6 +220,19 @@ impl Body<'_, '_> {
                 self.binary(piece!("\tmin.u32 "), Kind::U32, value, Self::imm(width))
             }
         }
+    }
+
+    /// The length of a field to insert, cut to what is left above its offset. The PTX ISA would have `bfi` stop at the top
+    /// by itself; the assembler of driver 580 folds constants otherwise.
+    fn left_of(&mut self, offset: u32, bounded: Token, count: u32, kind: Kind) -> Token {
+        let width = kind.width();
+        if let (Some(offset), Some(count)) = (self.known(offset), self.known(count)) {
+            let left = u64::from(width).saturating_sub(offset);
+            return Token::integer(count.min(left), false);
+        }
+        let left = self.binary(piece!("\tsub.u32 "), Kind::U32, Self::imm(width), bounded);
+        let count = self.value(count);
+        self.binary(piece!("\tmin.u32 "), Kind::U32, count, left)
     }
 
     pub fn bitfield_extract(&mut self, inst: &Inst) -> Token {
@@ -251,7 +263,9 @@ impl Body<'_, '_> {
             return Token::NONE;
         };
         let (base, insert) = (self.value(base), self.value(insert));
-        let (offset, count) = (self.bounded(offset, kind), self.bounded(count, kind));
+        let bounded = self.bounded(offset, kind);
+        let count = self.left_of(offset, bounded, count, kind);
+        let offset = bounded;
         let to = self.register(kind);
         let line = self.w.line().piece(BFI.of(kind)).token(to);
         let line = line.operand(insert).operand(base);
