@@ -52,7 +52,6 @@ impl KernelBuilder {
         } else {
             Op::Construct4
         };
-        let mut words = [0; 4];
         if !matches!(elements.len(), 2 | 4) {
             self.fault(
                 op,
@@ -63,12 +62,9 @@ impl KernelBuilder {
             );
             return self.refused();
         }
-        for (word, &element) in words.iter_mut().zip(elements) {
-            match self.operand(op, element) {
-                Some(index) => *word = index,
-                None => return self.refused(),
-            }
-        }
+        let Some(words) = self.operands(op, elements) else {
+            return self.refused();
+        };
         let [a, b, c, d] = words;
         let scalar = self.ty(a).scalar().filter(|_| self.ty(a).lanes() == 1);
         let ty = scalar
@@ -104,14 +100,10 @@ impl KernelBuilder {
 
     /// A function of floats by the hardware's approximation; `op` has the flag.
     fn approximate(&mut self, op: Op, operands: &[Value]) -> Value {
-        let mut words = [0; 3];
-        for (word, &value) in words.iter_mut().zip(operands) {
-            match self.operand(op, value) {
-                Some(index) => *word = index,
-                None => return self.refused(),
-            }
-        }
-        let [a, b, c] = words;
+        let Some(words) = self.operands(op, operands) else {
+            return self.refused();
+        };
+        let [a, b, c, _] = words;
         let ty = self.ty(a);
         self.push(Inst {
             op,

@@ -194,6 +194,15 @@ impl KernelBuilder {
         (value.index() != REFUSED).then_some(value.index())
     }
 
+    /// The indices of up to four operands, 0 past the last; `None` where one of them cannot be used.
+    fn operands(&mut self, op: Op, values: &[Value]) -> Option<[u32; 4]> {
+        let mut words = [0; 4];
+        for (word, &value) in words.iter_mut().zip(values) {
+            *word = self.operand(op, value)?;
+        }
+        Some(words)
+    }
+
     #[cold]
     fn foreign(&mut self, op: Op, id: &dyn core::fmt::Display) -> Option<u32> {
         let kind = if self.finished {

@@ -108,13 +108,9 @@ impl KernelBuilder {
             );
             return self.refused();
         }
-        let mut words = [0; 4];
-        for (word, &value) in words.iter_mut().zip(operands) {
-            match self.operand(op, value) {
-                Some(index) => *word = index,
-                None => return self.refused(),
-            }
-        }
+        let Some(words) = self.operands(op, operands) else {
+            return self.refused();
+        };
         let first_t = row
             .operands
             .iter()

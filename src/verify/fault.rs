@@ -187,7 +187,8 @@ pub enum FaultKind {
     /// A store to a constant table.
     #[error("{0} is constant")]
     Constant(Mem),
-    /// A load from a write-only buffer, a store to a read-only one, or an atomic on either.
+    /// A load from a write-only buffer, a store to a read-only one, or an atomic that
+    /// does what the buffer's access leaves out.
     #[error("{mem} is declared {access}")]
     Access {
         /// The buffer.
