@@ -2,8 +2,8 @@
 
 use crate::generate::Config;
 use crate::run::{Case, Value};
-use kernite::builder::KernelBuilder;
-use kernite::kernel::{Kernel, Value as Id};
+use kernite::builder::{KernelBuilder, Scan};
+use kernite::kernel::{Bounds, Kernel, Value as Id};
 use kernite::spirv;
 use kernite::types::{Access, Type};
 use kernite_testkit::vulkan::Context;
@@ -18,7 +18,7 @@ pub struct Gap {
     pub has: fn(&Context) -> bool,
     /// What the random kernels leave out on such a device.
     pub avoid: fn(&mut Config),
-    /// A kernel of one thread that shows it, with its inputs.
+    /// A kernel that shows it, with its inputs.
     pub shows: fn() -> Case,
 }
 
@@ -45,6 +45,7 @@ fn shown(inputs: [u32; 2], body: fn(&mut KernelBuilder, [Id; 2]) -> Id) -> Case 
         grid: [1, 1, 1],
         args,
         dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
     }
 }
 
@@ -69,11 +70,34 @@ pub const GAPS: &[Gap] = &[
         avoid: |_| {},
         shows: || shown([0x3F80_0800, 0xBF80_1000], |b, [x, y]| b.fma(x, x, y)),
     },
+    Gap {
+        what: "a subgroup holds threads of one row of the workgroup only",
+        why: "Vulkan promises full subgroups only where the workgroup's x is a multiple of their size",
+        has: |device| device.info().is_lavapipe(),
+        avoid: |config| config.across_rows = false,
+        shows: || {
+            let mut b = KernelBuilder::new("gap", [4, 2, 1]);
+            let out = b.buffer("out", Type::U32, Access::Write);
+            let (i, one) = (b.local_index(), b.constant(1u32));
+            let lanes = b.subgroup_add(one, Scan::Reduce);
+            b.store(out, i, lanes);
+            Case {
+                kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
+                grid: [1, 1, 1],
+                args: vec![Value::of(&[0u32; 8])],
+                dynamic_shared: 0,
+                bounds: Bounds::Unchecked,
+            }
+        },
+    },
 ];
 
 /// The kernels that a device can judge.
 pub fn config_for(device: &Context) -> Config {
-    let mut config = Config::default();
+    let mut config = Config {
+        assume_uniform: true,
+        ..Config::default()
+    };
     for gap in GAPS.iter().filter(|gap| (gap.has)(device)) {
         (gap.avoid)(&mut config);
     }
@@ -86,7 +110,7 @@ pub fn config_for(device: &Context) -> Config {
 /// What kept the kernel from running.
 pub fn still_there(gap: &Gap, device: &Context) -> Result<bool, crate::run::Error> {
     let case = (gap.shows)();
-    let expected = case.reference(32)?;
+    let expected = case.reference(device.info().subgroups.size)?;
     let got = case.vulkan(device, &spirv::Options::default())?;
     Ok(case.difference(&expected, &got).is_some())
 }

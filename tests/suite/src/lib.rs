@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod choices;
+pub mod coverage;
 pub mod differential;
 pub mod every;
 pub mod filetest;
@@ -15,7 +16,9 @@ pub mod kernels;
 pub mod launches;
 pub mod opcodes;
 pub mod ptx_cases;
+pub mod rebuild;
 pub mod run;
+pub mod shrink;
 pub mod specials;
 #[path = "../../../examples/run/values.rs"]
 pub mod values;

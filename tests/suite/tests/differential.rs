@@ -1,17 +1,56 @@
 //! Random kernels: what the verifier accepts, the emitters write, the oracles accept and the devices compute as the
-//! reference executor does. `KERNITE_SEEDS=N` takes N of them.
+//! reference executor does. `KERNITE_SEEDS=N` takes N of them; what fails is made small, and printed as text and as Rust.
 
 use kernite::kernel::Module;
 use kernite::{ptx, spirv};
-use kernite_suite::choices::SplitMix;
-use kernite_suite::differential::{case, seeds};
+use kernite_suite::differential::{Fault, Static, case, ptx_options, report, seeds, spirv_options};
 use kernite_suite::gaps::{GAPS, config_for, still_there};
 use kernite_suite::generate::Config;
+use kernite_suite::shrink;
 use kernite_testkit::ptxas::{Options, Ptxas};
 use kernite_testkit::spirv_tools::{Env, SpirvVal};
 use kernite_testkit::vulkan::Context;
+use std::cell::RefCell;
 
-const DECISIONS: usize = 400;
+/// The same with accesses out of bounds.
+fn wild(config: Config) -> Config {
+    Config {
+        wild: true,
+        ..config
+    }
+}
+
+/// Looks at every seed, and tells of all that fail and of the first in full.
+fn campaign(n: u64, config: Config, test: impl Fn(u64, &[u32]) -> Result<(), Fault>) {
+    let (mut failed, mut first) = (Vec::new(), None);
+    for seed in 0..n {
+        let Err(fault) = test(seed, &shrink::decisions(seed)) else {
+            continue;
+        };
+        failed.push(format!("seed {seed}: {fault}"));
+        first.get_or_insert_with(|| {
+            let small = shrink::check(seed, |decisions| {
+                test(seed, decisions).map_err(|e| e.to_string())
+            });
+            small.map_or_else(|failure| report(&failure, config), |()| String::new())
+        });
+    }
+    if let Some(first) = first {
+        panic!("{} of {n}:\n{}\n{first}", failed.len(), failed.join("\n"));
+    }
+}
+
+#[test]
+fn the_reference_and_the_emitters_take_random_kernels() {
+    let all = Config::everything();
+    let tools = RefCell::new(Static::default());
+    for config in [all, Config { wild: false, ..all }] {
+        campaign(seeds(300), config, |seed, decisions| {
+            let case = case("k", decisions, config)?;
+            tools.borrow_mut().check(&case, seed)
+        });
+    }
+}
 
 #[test]
 fn static_oracles_accept_random_kernels() {
@@ -22,33 +61,39 @@ fn static_oracles_accept_random_kernels() {
     let mut validator = spirv::Validator::new();
     for first in (0..n).step_by(BATCH as usize) {
         let mut module = Module::new();
+        let mut last = None;
         for seed in first..(first + BATCH).min(n) {
-            let decisions = SplitMix::decisions(seed, DECISIONS);
-            let case = case(&format!("k{seed}"), &decisions, Config::default()).unwrap();
-            module.push(case.kernel).unwrap();
+            let decisions = shrink::decisions(seed);
+            let case = case(&format!("k{seed}"), &decisions, Config::everything()).unwrap();
+            module.push(case.kernel.clone()).unwrap();
+            last = Some(case);
         }
+        let Some(mut last) = last else { return };
         let place = format!("seeds {first} to {}", first + BATCH);
-        let target = if (first / BATCH).is_multiple_of(2) {
-            "sm_75"
-        } else {
-            "sm_90"
-        };
+        let batch = first / BATCH;
         let mut text = Vec::new();
-        let options = ptx::Options::new(ptx::Target::parse(target).unwrap());
+        let options = ptx_options(batch, last.bounds);
         ptx::Emitter::new()
             .emit_module(&module, &options, &mut text)
             .unwrap();
         let text = String::from_utf8(text).unwrap();
         if let Some(ptxas) = ptxas
-            && let Err(e) = ptxas.assemble_with(&text, target, &Options::default())
+            && let Err(e) =
+                ptxas.assemble_with(&text, &options.target.to_string(), &Options::default())
         {
             panic!("{place}: {e}");
         }
-        let mut options = spirv::Options::default();
-        options.limits.push_constant_bytes = 256;
+        last.dynamic_shared = 64;
+        let options = spirv_options(batch, &last);
         let words = spirv::emit_module(&module, &options).unwrap();
+        let env = match options.version {
+            spirv::Version::V1_3 => Env::Vulkan1_1,
+            spirv::Version::V1_4 => Env::Vulkan1_1Spirv1_4,
+            spirv::Version::V1_5 => Env::Vulkan1_2,
+            _ => Env::Vulkan1_3,
+        };
         if let Some(val) = val
-            && let Err(e) = val.validate(&words, Env::Vulkan1_3)
+            && let Err(e) = val.validate(&words, env)
         {
             panic!("{place}: {e}");
         }
@@ -63,19 +108,18 @@ fn static_oracles_accept_random_kernels() {
 #[test]
 fn devices_compute_what_the_reference_does() {
     let Some(device) = Context::get() else { return };
+    let size = device.info().subgroups.size;
     let config = config_for(device);
-    for seed in 0..seeds(100) {
-        let decisions = SplitMix::decisions(seed, DECISIONS);
-        let case = case("k", &decisions, config).unwrap();
-        let expected = case
-            .reference(8)
-            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", case.kernel));
-        let got = case
-            .vulkan(device, &case.options_for(device))
-            .unwrap_or_else(|e| panic!("seed {seed}: {e}\n{}", case.kernel));
-        if let Some((buffer, difference)) = case.difference(&expected, &got) {
-            panic!("seed {seed}: buf{buffer}: {difference}\n{}", case.kernel);
-        }
+    for config in [config, wild(config)] {
+        campaign(seeds(60), config, |_, decisions| {
+            let case = case("k", decisions, config)?;
+            let expected = case.reference(size)?;
+            let got = case.vulkan(device, &case.options_for(device))?;
+            match case.difference(&expected, &got) {
+                Some((buffer, difference)) => Err(Fault::Difference { buffer, difference }),
+                None => Ok(()),
+            }
+        });
     }
 }
 

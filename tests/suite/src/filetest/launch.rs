@@ -3,7 +3,7 @@
 use super::format::Run;
 use crate::run::{Case, Value};
 use crate::values::{self, Argument};
-use kernite::kernel::{Kernel, ParamRef, Uses};
+use kernite::kernel::{Bounds, Kernel, ParamRef, Uses};
 use kernite::reference::compare;
 use kernite::spirv;
 use kernite::types::{Access, Type};
@@ -27,6 +27,7 @@ pub(super) fn run(kernel: &Kernel, run: &Run, text: &str) -> Result<(), String> 
         grid: run.grid,
         args: bind(kernel, arguments)?,
         dynamic_shared: run.shared,
+        bounds: Bounds::Unchecked,
     };
     let expected = expected(kernel, results)?;
     for size in sizes(kernel, run) {
