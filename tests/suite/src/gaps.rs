@@ -3,9 +3,9 @@
 use crate::generate::Config;
 use crate::run::{Case, Value};
 use kernite::builder::{KernelBuilder, Scan};
-use kernite::kernel::{Bounds, Kernel, Value as Id};
+use kernite::kernel::{Bounds, Kernel, Ordering, Value as Id};
 use kernite::spirv;
-use kernite::types::{Access, Type};
+use kernite::types::{Access, Scope, Type};
 use kernite_testkit::vulkan::Context;
 
 /// Something that a device does otherwise than the reference executor, and is allowed to or known to.
@@ -85,6 +85,35 @@ pub const GAPS: &[Gap] = &[
                 kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
                 grid: [1, 1, 1],
                 args: vec![Value::of(&[0u32; 8])],
+                dynamic_shared: 0,
+                bounds: Bounds::Unchecked,
+            }
+        },
+    },
+    Gap {
+        what: "a fence where not every subgroup of the workgroup comes mixes up the subgroups",
+        why: "a fault of Mesa 22.3's gallivm, which takes every fence for a barrier",
+        has: |device| device.info().is_lavapipe(),
+        avoid: |config| config.divergent_fences = false,
+        shows: || {
+            let mut b = KernelBuilder::new("gap", [16, 1, 1]);
+            let sum = b.buffer("sum", Type::U32, Access::ReadWrite);
+            let (i, zero) = (b.local_index(), b.constant(0u32));
+            let expected = b.atomic_load(sum, zero, 0, Ordering::RELAXED);
+            let expected = b.var(expected);
+            b.loop_(|b| {
+                let old = b.get(expected);
+                let new = b.add(old, i);
+                let found = b.atomic_compare_exchange(sum, zero, old, new);
+                b.memory_fence(Scope::Workgroup);
+                let done = b.eq(found, old);
+                b.when(done, KernelBuilder::break_);
+                b.set(expected, found);
+            });
+            Case {
+                kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
+                grid: [1, 1, 1],
+                args: vec![Value::of(&[0u32])],
                 dynamic_shared: 0,
                 bounds: Bounds::Unchecked,
             }

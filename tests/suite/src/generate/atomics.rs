@@ -19,10 +19,18 @@ const TYPES: [Type; 6] = [
 
 impl Generator<'_, '_> {
     fn ordering(&mut self, orders: &[Order]) -> Ordering {
-        Ordering {
-            order: self.choices.pick(orders),
-            scope: self.choices.pick(&[Scope::Device, Scope::Workgroup]),
+        let (mut order, scope) = (
+            self.choices.pick(orders),
+            self.choices.pick(&[Scope::Device, Scope::Workgroup]),
+        );
+        if !self.may_fence() {
+            order = Order::Relaxed;
         }
+        Ordering { order, scope }
+    }
+
+    fn may_fence(&self) -> bool {
+        self.config.divergent_fences || self.control() == Level::Workgroup
     }
 
     fn any_ordering(&mut self) -> Ordering {
@@ -55,7 +63,7 @@ impl Generator<'_, '_> {
         } else {
             self.atomic_of_all(place, ty);
         }
-        if self.choices.chance(1, 8) {
+        if self.choices.chance(1, 8) && self.may_fence() {
             let scope = self.choices.pick(&[Scope::Device, Scope::Workgroup]);
             self.b.memory_fence(scope);
         }
@@ -173,7 +181,10 @@ impl Generator<'_, '_> {
             _ => self.choices.below(ATOMIC_LEN as usize) as u32,
         };
         let at = self.b.constant(0u32);
-        let o = self.any_ordering();
+        let mut o = self.any_ordering();
+        if !is_int && !self.config.divergent_fences {
+            o.order = Order::Relaxed;
+        }
         let v = if is_int || kind == 1 || kind == 2 {
             self.value(ty)
         } else {

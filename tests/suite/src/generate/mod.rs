@@ -146,6 +146,9 @@ pub struct Config {
     /// Whether a subgroup holds threads of consecutive local indices also where they lie in several rows of the workgroup.
     /// If not, kernels with such workgroups have no subgroup operations.
     pub across_rows: bool,
+    /// Whether fences, and atomics that order others, may stand where not every thread of the workgroup comes, as in the
+    /// loop of a float's atomic.
+    pub divergent_fences: bool,
     /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
     /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
     pub honest_floats: bool,
@@ -169,6 +172,7 @@ impl Default for Config {
             recipes: 4,
             subgroups: true,
             across_rows: true,
+            divergent_fences: true,
             honest_floats: true,
             assume_uniform: false,
             wild: false,
