@@ -51,6 +51,8 @@ pub struct Config {
     pub recipes: u32,
     /// Whether subgroup operations may be used.
     pub subgroups: bool,
+    /// Whether division and square roots of floats are rounded to nearest even. If not, there are none.
+    pub exact_division: bool,
     /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
     /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
     pub honest_floats: bool,
@@ -66,6 +68,7 @@ impl Default for Config {
             fma: true,
             recipes: 4,
             subgroups: true,
+            exact_division: true,
             honest_floats: true,
         }
     }
@@ -276,6 +279,11 @@ impl Generator<'_, '_> {
         let (least, zero) = match ty {
             Type::F32 => (self.b.constant(f32::MIN_POSITIVE), self.b.constant(0.0f32)),
             Type::F64 => (self.b.constant(f64::MIN_POSITIVE), self.b.constant(0.0f64)),
+            // Computed in f32, whose exponents it has; f16 is not, and its own subnormals are kept.
+            Type::BF16 => {
+                let bits = |bits| Const::new(Type::BF16, bits).unwrap_or(Const::from(false));
+                (self.b.constant(bits(0x0080)), self.b.constant(bits(0)))
+            }
             _ => return v,
         };
         let size = self.b.abs(v);
@@ -352,6 +360,10 @@ impl Generator<'_, '_> {
             .filter(|t| *t == Type::BOOL || TYPES.contains(t))
             .collect();
         let ty = self.choices.pick(&types);
+        let divides = matches!(op, Op::Div | Op::Rcp | Op::Sqrt | Op::Rsqrt);
+        if divides && !self.config.exact_division && ty.scalar().is_some_and(|s| s.is_float()) {
+            return;
+        }
         let operands: Vec<Value> = op
             .row()
             .operands
