@@ -143,6 +143,8 @@ pub struct Config {
     pub recipes: u32,
     /// Whether subgroup operations may be used.
     pub subgroups: bool,
+    /// Whether division and square roots of floats are rounded to nearest even. If not, there are none.
+    pub exact_division: bool,
     /// Whether a subgroup holds threads of consecutive local indices also where they lie in several rows of the workgroup.
     /// If not, kernels with such workgroups have no subgroup operations.
     pub across_rows: bool,
@@ -171,6 +173,7 @@ impl Default for Config {
             fma: true,
             recipes: 4,
             subgroups: true,
+            exact_division: true,
             across_rows: true,
             divergent_fences: true,
             honest_floats: true,

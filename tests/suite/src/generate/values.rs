@@ -123,6 +123,11 @@ impl Generator<'_, '_> {
         let (least, zero) = match ty {
             Type::F32 => (self.b.constant(f32::MIN_POSITIVE), self.b.constant(0.0f32)),
             Type::F64 => (self.b.constant(f64::MIN_POSITIVE), self.b.constant(0.0f64)),
+            // Computed in f32, whose exponents it has; f16 is not, and its own subnormals are kept.
+            Type::BF16 => {
+                let bits = |bits| Const::new(Type::BF16, bits).unwrap_or(Const::from(false));
+                (self.b.constant(bits(0x0080)), self.b.constant(bits(0)))
+            }
             _ => return v,
         };
         self.with_level_of(&[v], |b| {
@@ -163,6 +168,10 @@ impl Generator<'_, '_> {
         }
         let types: Vec<Type> = op.row().types.iter().collect();
         let ty = self.choices.pick(&types);
+        let divides = matches!(op, Op::Div | Op::Rcp | Op::Sqrt | Op::Rsqrt);
+        if divides && !self.config.exact_division && is_float(ty) {
+            return;
+        }
         // Their recipes are long, and longer where fma is emulated.
         if is_recipe(op, ty) && !self.choices.chance(self.config.recipes, 16) {
             return;
