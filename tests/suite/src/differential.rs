@@ -26,7 +26,7 @@ pub fn seeds(enough: u64) -> u64 {
 }
 
 /// Shapes of grids, not the same along their axes.
-const GRIDS: [[u32; 3]; 6] = [
+pub const GRIDS: [[u32; 3]; 6] = [
     [1, 1, 1],
     [2, 1, 1],
     [3, 1, 1],
