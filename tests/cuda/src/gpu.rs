@@ -38,7 +38,12 @@ pub fn context() -> Option<Context> {
     device().map(|device| device.primary_context().expect("the device has a context"))
 }
 
-/// Launches one of this crate's own kernels.
+/// Prints a line that the page of the GPU tests' last run shows.
+pub fn note(text: &str) {
+    println!("NOTE {text}");
+}
+
+/// Launches one of this workspace's own kernels.
 ///
 /// # Errors
 /// As [`Function::launch_unchecked`].
