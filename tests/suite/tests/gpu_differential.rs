@@ -48,7 +48,7 @@ fn the_gpu_runs_random_kernels_as_the_reference_does() {
         let case = case("k", &decisions, Config::default()).unwrap();
         faults.extend(check(&case, &format!("seed {seed}"), device).err());
     }
-    println!("{n} random kernels on the GPU");
+    println!("NOTE {n} random kernels");
     if let Some(first) = faults.first() {
         let all: Vec<_> = faults.iter().filter_map(|f| f.lines().next()).collect();
         panic!("{} of {n}:\n{}\n{first}", faults.len(), all.join("\n"));
