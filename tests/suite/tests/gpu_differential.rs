@@ -36,6 +36,7 @@ fn the_gpu_runs_the_examples_as_the_reference_does() {
             check(&launch(name, seed), name, device).unwrap_or_else(|e| panic!("{e}"));
         }
     }
+    println!("NOTE {} kernels, 3 launches each", kernels::ALL.len());
 }
 
 #[test]
