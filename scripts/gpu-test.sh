@@ -16,17 +16,19 @@ pack=${CARGO_TARGET_DIR:-target}/gpu-tests
 rm -rf "$pack" "$pack.tar.gz"
 mkdir -p "$pack"
 
-# Every test target whose name begins with `gpu_`; the filetests, which run on each device; what runs through Vulkan on
-# whatever device is asked for; and the examples that use a GPU or show a kernel that the tests run on one.
+# Every test target whose name begins with `gpu_`; what runs on every device at hand; and the examples that use a GPU or
+# show a kernel that the tests run on one.
 {
-    cargo test --locked --release -p kernite-cuda-tests -p kernite-suite --no-run --test 'gpu_*' --test filetests \
-        --test differential --test examples --test spirv_exhaustive --message-format=json-render-diagnostics
+    cargo test --locked --release --workspace --no-run --test 'gpu_*' --test filetests --test field_cases \
+        --test spirv_exhaustive --message-format=json-render-diagnostics
     cargo build --locked --release -p kernite --example quickstart --example cuda_saxpy --example jit_expression \
         --example mandelbrot --message-format=json-render-diagnostics
 } >"$pack/built.json"
 
 python3 - "$pack" <<'PYTHON'
 import json, pathlib, shutil, sys
+# Those that need a Vulkan driver, or serve only where there is one.
+VULKAN = {"gpu_vulkan", "field_cases", "spirv_exhaustive"}
 pack = pathlib.Path(sys.argv[1])
 for line in (pack / "built.json").read_text().splitlines():
     message = json.loads(line)
@@ -37,7 +39,7 @@ for line in (pack / "built.json").read_text().splitlines():
         if "example" in target["kind"]:
             kind = "examples"
         else:
-            kind = "tests" if name.startswith("gpu_") or name == "filetests" else "vulkan"
+            kind = "vulkan" if name in VULKAN else "tests"
         (pack / kind).mkdir(exist_ok=True)
         shutil.copy(executable, pack / kind / name)
 (pack / "built.json").unlink()

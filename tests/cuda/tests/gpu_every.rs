@@ -88,11 +88,14 @@ fn run(name: &str) {
     let sample = std::env::var("KERNITE_SAMPLE").is_ok_and(|v| v == "1");
     if sample {
         let mut seen = BTreeSet::new();
-        units.retain(|unit| {
+        // All its pairs are noted, also where the first is new.
+        let mut fresh = |unit: &Unit| {
             unit.covers
                 .iter()
-                .fold(false, |new, &pair| seen.insert(pair) || new)
-        });
+                .filter(|pair| seen.insert(**pair))
+                .count()
+        };
+        units.retain(|unit| fresh(unit) > 0);
     }
     let mut jobs = Vec::new();
     for unit in units {
