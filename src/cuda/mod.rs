@@ -25,6 +25,7 @@
 #![allow(unsafe_code)]
 
 pub mod cache;
+mod capture;
 mod context;
 mod cubin;
 mod device;

@@ -188,16 +188,23 @@ impl Plan {
         values: &mut [MaybeUninit<u64>],
         pointers: &mut [MaybeUninit<*mut c_void>],
     ) -> Result<()> {
-        let mut places = values.iter_mut().zip(pointers);
-        let mut put = |value: u64| {
-            if let Some((place, pointer)) = places.next() {
-                // Little-endian, so that a narrow type's own bytes come first; `bool` is a byte of 0 or 1.
-                pointer.write((place.write(value.to_le()) as *mut u64).cast());
-            }
+        // There is room for all; the checks of the split are for the compiler.
+        let declared = self.slots.len();
+        let (Some((values, more_values)), Some((pointers, more_pointers))) = (
+            values.split_at_mut_checked(declared),
+            pointers.split_at_mut_checked(declared),
+        ) else {
+            return Ok(());
+        };
+        let put = |place: &mut MaybeUninit<u64>, to: &mut MaybeUninit<*mut c_void>, value: u64| {
+            // Little-endian, so that a narrow type's own bytes come first; `bool` is a byte of 0 or 1.
+            to.write((place.write(value.to_le()) as *mut u64).cast());
         };
         // Whether only addresses can tell that no two overlap.
         let mut unproved = false;
-        for (index, (slot, arg)) in self.slots.iter().zip(args).enumerate() {
+        let places = values.iter_mut().zip(pointers);
+        let given = self.slots.iter().zip(args).zip(places).enumerate();
+        for (index, ((slot, arg), (value, pointer))) in given {
             match (slot, &arg.0) {
                 (
                     Slot::Buffer {
@@ -226,13 +233,13 @@ impl Plan {
                         return self.refuse(shared, index, slot, arg);
                     }
                     unproved |= *give == Give::Aliased || view.owner.is_none();
-                    put(view.ptr);
+                    put(value, pointer, view.ptr);
                 }
                 (Slot::Scalar(expected), ArgKind::Scalar(given)) => {
                     if given.ty() != Type::of(*expected) {
                         return self.refuse(shared, index, slot, arg);
                     }
-                    put(given.bits());
+                    put(value, pointer, given.bits());
                 }
                 (Slot::Buffer { .. }, ArgKind::Scalar(_))
                 | (Slot::Scalar(_), ArgKind::Buffer { .. }) => {
@@ -245,12 +252,13 @@ impl Plan {
         if unproved && self.writes {
             self.check_overlap(args)?;
         }
-        for &index in &self.lengths {
+        let places = more_values.iter_mut().zip(more_pointers);
+        for (&index, (value, pointer)) in self.lengths.iter().zip(places) {
             let len = match args.get(index).map(|arg| &arg.0) {
                 Some(ArgKind::Buffer { view, .. }) => view.len as u64,
                 Some(ArgKind::Scalar(_)) | None => 0,
             };
-            put(len);
+            put(value, pointer, len);
         }
         Ok(())
     }
@@ -258,50 +266,49 @@ impl Plan {
     /// Compares the addresses of all buffers.
     #[inline(never)]
     fn check_overlap(&self, args: &[Arg<'_>]) -> Result<()> {
-        let mut few = [Range::default(); FEW];
-        let mut many;
-        let ranges = if args.len() <= FEW {
-            &mut few[..]
-        } else if args.len() <= MANY {
-            return self.check_overlap_of_many(args);
+        let (mut starts, mut ends) = ([0; FEW], [0; FEW]);
+        if args.len() <= FEW && overlap::apart(self.ranges(args), &mut starts, &mut ends) {
+            return Ok(());
+        }
+        if args.len() <= MANY {
+            self.find_overlap(args, &mut [Range::default(); MANY])
         } else {
-            many = vec![Range::default(); args.len()];
-            &mut many[..]
-        };
-        self.check_ranges(args, ranges)
+            self.find_overlap(args, &mut vec![Range::default(); args.len()])
+        }
     }
 
-    #[inline(never)]
-    fn check_overlap_of_many(&self, args: &[Arg<'_>]) -> Result<()> {
-        self.check_ranges(args, &mut [Range::default(); MANY])
-    }
-
-    /// `ranges` has room for all arguments.
-    fn check_ranges(&self, args: &[Arg<'_>], ranges: &mut [Range]) -> Result<()> {
-        let (mut used, mut furthest, mut apart) = (0, 0, true);
-        for (index, (slot, arg)) in self.slots.iter().zip(args).enumerate() {
-            if let (Slot::Buffer { elem, class, .. }, ArgKind::Buffer { view, .. }) = (slot, &arg.0)
-                && view.len != 0
-                && let Some(range) = ranges.get_mut(used)
-            {
-                // Slices were checked to end within the address space.
-                let end = view.ptr + view.len as u64 * u64::from(elem.bytes());
-                *range = Range {
+    /// The buffers that are not empty.
+    fn ranges(&self, args: &[Arg<'_>]) -> impl Iterator<Item = Range> {
+        let given = self.slots.iter().zip(args).enumerate();
+        given.filter_map(|(index, (slot, arg))| match (slot, &arg.0) {
+            (Slot::Buffer { elem, class, .. }, ArgKind::Buffer { view, .. }) if view.len != 0 => {
+                Some(Range {
                     start: view.ptr,
-                    end,
+                    // Slices were checked to end within the address space.
+                    end: view.ptr + view.len as u64 * u64::from(elem.bytes()),
                     index,
                     class: *class,
-                };
-                used += 1;
-                apart &= view.ptr >= furthest;
-                furthest = end;
+                })
             }
+            (
+                Slot::Buffer { .. } | Slot::Scalar(_),
+                ArgKind::Buffer { .. } | ArgKind::Scalar(_),
+            ) => None,
+        })
+    }
+
+    /// `room` is for all arguments.
+    #[inline(never)]
+    fn find_overlap(&self, args: &[Arg<'_>], room: &mut [Range]) -> Result<()> {
+        let mut used = 0;
+        for (range, place) in self.ranges(args).zip(&mut *room) {
+            *place = range;
+            used += 1;
         }
-        // Where each begins behind the one before, as buffers allocated in a row do, there is nothing to sort.
-        if !apart && let Some((first, second)) = ranges.get_mut(..used).and_then(overlap::find) {
-            return Err(LaunchError::Overlap { first, second }.into());
+        match room.get_mut(..used).and_then(overlap::find) {
+            Some((first, second)) => Err(LaunchError::Overlap { first, second }.into()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Says what is wrong with an argument that does not fit.

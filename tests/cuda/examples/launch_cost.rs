@@ -66,7 +66,9 @@ fn main() {
         checked - base
     );
 
-    println!("nanoseconds above cuLaunchKernel, by the number of buffers that the kernel may write:");
+    println!(
+        "nanoseconds above cuLaunchKernel, by the number of buffers that the kernel may write:"
+    );
     println!("buffers    own  adopted, in order  adopted, shuffled");
     for count in [1, 2, 4, 8, 16, 32, 64] {
         let (signature, text) = many_buffers(count, Access::ReadWrite);
@@ -92,7 +94,11 @@ fn main() {
         let adopted = |addresses: &[u64]| -> Vec<Arg<'_>> {
             let slices = addresses.iter();
             slices
-                .map(|&at| adopt_slice_mut::<f32>(&context, at, 4).expect("a slice").into())
+                .map(|&at| {
+                    adopt_slice_mut::<f32>(&context, at, 4)
+                        .expect("a slice")
+                        .into()
+                })
                 .collect()
         };
         addresses.sort_unstable();

@@ -3,9 +3,11 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod capture;
 mod contexts;
 mod faults;
 mod graphs;
 mod launching;
 mod loading;
 mod memory;
+mod pipeline;
