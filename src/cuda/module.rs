@@ -1,6 +1,6 @@
 //! Loading.
 
-use super::cache::Cache;
+use super::cache::{Cache, Source};
 use super::function::Function;
 use super::header::{self, Misfit, PtxHeader, misfit};
 use super::jit::{JitError, LoadOptions, Log, Request};
@@ -334,7 +334,33 @@ impl Context {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_kernel_checked(&self, kernel: &Kernel, options: &LoadOptions) -> Result<Function> {
-        CheckedPtx::emit(self, kernel, &mut ptx::Emitter::new())?.load(self, options, None)
+        let ptx = CheckedPtx::emit(self, kernel, &mut ptx::Emitter::new())?;
+        Ok(ptx.load(self, options, None)?.0)
+    }
+
+    /// The same by way of a cache on disk, so that only the first process assembles the kernel. Says where the code came
+    /// from.
+    ///
+    /// # Errors
+    /// As [`Context::load_kernel_checked`].
+    ///
+    /// ```no_run
+    /// use kernite::cuda::cache::Cache;
+    /// # fn load(context: &kernite::cuda::Context, kernel: &kernite::Kernel) -> Result<(), Box<dyn std::error::Error>> {
+    /// let cache = Cache::open("kernels")?;
+    /// let (function, source) = context.load_kernel_cached(kernel, &Default::default(), &cache)?;
+    /// println!("{} from {source:?}", function.name());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn load_kernel_cached(
+        &self,
+        kernel: &Kernel,
+        options: &LoadOptions,
+        cache: &Cache,
+    ) -> Result<(Function, Source)> {
+        let ptx = CheckedPtx::emit(self, kernel, &mut ptx::Emitter::new())?;
+        ptx.load(self, options, Some(cache))
     }
 }
 
@@ -377,12 +403,13 @@ impl CheckedPtx {
         context: &Context,
         options: &LoadOptions,
         cache: Option<&Cache>,
-    ) -> Result<Function> {
-        let module = match cache {
-            Some(cache) => cache.load(context, &self.text, options)?.0,
-            None => Module::load(context, &self.text, options)?,
+    ) -> Result<(Function, Source)> {
+        let (module, source) = match cache {
+            Some(cache) => cache.load(context, &self.text, options)?,
+            None => (Module::load(context, &self.text, options)?, Source::NotKept),
         };
-        module.with_plan(&self.entry, Plan::new(&self.signature, true))
+        let plan = Plan::new(&self.signature, true);
+        Ok((module.with_plan(&self.entry, plan)?, source))
     }
 }
 

@@ -208,7 +208,7 @@ impl<K, V, E: Clone> Flights<K, V, E> {
             let entry = state.lru.get(*at);
             entry.is_some_and(|entry| matches!(entry.slot, Slot::Flying(_)))
         };
-        let flying = state.lru.from_oldest().filter(flying).count();
+        let flying = state.lru.by_age().filter(flying).count();
         CacheStats {
             entries: state.lru.len() - flying,
             ..state.stats
@@ -237,7 +237,7 @@ impl<K, V, E> State<K, V, E> {
     fn forget(&mut self, more: impl Fn(u64) -> bool) -> Vec<Entry<K, V, E>> {
         let mut bytes = self.stats.bytes;
         let mut places = Vec::new();
-        for at in self.lru.from_oldest() {
+        for at in self.lru.by_age() {
             if !more(bytes) {
                 break;
             }

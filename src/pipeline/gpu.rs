@@ -91,7 +91,7 @@ impl Gpu {
                 let function = timer.time("load", || {
                     text.load(&self.context, &self.options, self.disk.as_ref())
                 });
-                let function =
+                let (function, _) =
                     function.map_err(|error| LoadFailure::Failed(RunError::Cuda(error)))?;
                 Ok((function, FUNCTION_BYTES.saturating_add(text.len() as u64)))
             },

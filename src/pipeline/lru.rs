@@ -120,7 +120,7 @@ impl<T> Lru<T> {
     }
 
     /// The places from the item used longest ago to the one used last.
-    pub fn from_oldest(&self) -> impl Iterator<Item = usize> {
+    pub fn by_age(&self) -> impl Iterator<Item = usize> {
         let newer = |&at: &usize| self.nodes.get(at)?.newer;
         core::iter::successors(self.oldest, newer)
     }
@@ -200,11 +200,7 @@ mod tests {
                     plain.0.push((hash, value));
                 }
             }
-            let order: Vec<_> = lru
-                .from_oldest()
-                .filter_map(|at| lru.get(at))
-                .copied()
-                .collect();
+            let order: Vec<_> = lru.by_age().filter_map(|at| lru.get(at)).copied().collect();
             let expected: Vec<_> = plain.0.iter().map(|entry| entry.1).collect();
             assert_eq!(order, expected, "step {step}");
             assert_eq!(lru.len(), expected.len());

@@ -436,19 +436,19 @@ impl KernelPipeline {
         let gpu = self.gpu().map_err(RunError::Unavailable)?;
         let function = self.load(&gpu, kernel)?;
         let timer = &self.inner.timer;
-        let launched = gpu.launch(&function, kernel, launch, args, timer)?;
-        let mut theirs = Vec::with_capacity(args.len());
-        for (index, arg) in args.iter().enumerate() {
-            theirs.push(match &arg.0 {
+        let theirs = {
+            let launched = gpu.launch(&function, kernel, launch, args, timer)?;
+            let copy = |(index, arg): (usize, &Arg<'_>)| match &arg.0 {
                 ArgKind::Write { bytes, .. } => {
                     let mut copy = vec![0; bytes.len()];
                     timer.time("copy to the host", || launched.read(index, &mut copy))?;
-                    Some(copy)
+                    Ok(Some(copy))
                 }
-                ArgKind::Read { .. } | ArgKind::Scalar(_) => None,
-            });
-        }
-        drop(launched);
+                ArgKind::Read { .. } | ArgKind::Scalar(_) => Ok(None),
+            };
+            let copies: Result<Vec<_>, RunError> = args.iter().enumerate().map(copy).collect();
+            copies?
+        };
         let (report, results) = self.inner.host(kernel, launch, args)?;
         let ours = |index: usize| results.get(index)?.buffer().map(|buffer| buffer.bytes());
         let theirs = |index: usize| theirs.get(index)?.as_deref();

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod cache;
 mod capture;
 mod contexts;
