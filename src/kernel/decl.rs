@@ -111,6 +111,9 @@ pub struct BufferUse {
     pub atomic: bool,
     /// Its length is asked for.
     pub length: bool,
+    /// Its length is asked for as a `u32`, which that of a buffer of 2^32 elements does not fit: launches and the
+    /// reference executor refuse such a buffer.
+    pub length_u32: bool,
     /// Some access is coherent.
     pub coherent: bool,
     /// Some access is volatile.

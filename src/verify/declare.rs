@@ -39,6 +39,10 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
             bad(FaultKind::TooMany(what));
         }
     }
+    let bytes = draft.stored_bytes();
+    if bytes > u64::from(u32::MAX) {
+        bad(FaultKind::StoredBytes(bytes));
+    }
     let named = |name: Name, bad: &mut dyn FnMut(FaultKind)| {
         let name = draft.name_of(name);
         if !proper(name) {
