@@ -1,0 +1,15 @@
+//! What kernite costs, beside floors written by hand and beside other crates on the same work.
+//!
+//! `cargo bench -p kernite-benches --bench ratios` compares and gives a verdict on each bar; the other benches are
+//! Criterion's.
+#![forbid(unsafe_code)]
+
+pub mod bars;
+pub mod case;
+pub mod check;
+pub mod count;
+pub mod floor;
+pub mod group;
+pub mod ours;
+pub mod paired;
+pub mod rival;
