@@ -1,8 +1,8 @@
 //! What is to be reached, in one table.
 
-use crate::case::Case;
 use crate::group::*;
 use crate::paired::Times;
+use kernite_stages::Case;
 use std::fmt;
 
 /// A bar for some groups.

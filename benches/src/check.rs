@@ -1,11 +1,11 @@
 //! That what is timed is right: kernite's output is that of the golden files, and every floor and rival says the same in
 //! its own words.
 
-use crate::case::Case;
 use crate::floor;
-use crate::ours::Ours;
 use crate::rival;
 use kernite::dxbc::Digest;
+use kernite_stages::Case;
+use kernite_stages::Ours;
 use std::path::Path;
 
 /// Digests of the straight kernels, for which there are no golden files: they would be large.

@@ -27,8 +27,8 @@ pub fn spirv(words: &[u32]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::case::Case;
     use crate::floor;
+    use kernite_stages::Case;
 
     #[test]
     fn the_floors_have_the_instructions_that_they_should() {

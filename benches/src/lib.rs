@@ -5,11 +5,9 @@
 #![forbid(unsafe_code)]
 
 pub mod bars;
-pub mod case;
 pub mod check;
 pub mod count;
 pub mod floor;
 pub mod group;
-pub mod ours;
 pub mod paired;
 pub mod rival;

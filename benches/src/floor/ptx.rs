@@ -2,7 +2,7 @@
 //! labels, which come from counters at run time.
 
 use super::sink::{Digits, Fmt, Itoa, Sink};
-use crate::case::Case;
+use kernite_stages::Case;
 use std::hint::black_box;
 
 /// The template into a fresh vector with `itoa`: the yardstick.

@@ -2,7 +2,7 @@
 //! uniform block at binding 0; the buffers are at the bindings from 1 on.
 
 use super::words::{Assembler, Id, Words};
-use crate::case::Case;
+use kernite_stages::Case;
 use spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
 
 /// Words pushed into a fresh vector: the yardstick.

@@ -7,9 +7,9 @@ mod validate;
 
 pub use names::*;
 
-use crate::case::Case;
 use crate::check;
 use crate::paired::Contestant;
+use kernite_stages::Case;
 
 /// A group: its contestants run in the same rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,11 @@
 //! PTX from kernite and from the floors.
 
 use super::names::{BUILD, DIGITS, EMIT, FMT, ITOA, WHOLE};
-use crate::case::Case;
 use crate::count;
 use crate::floor::{Digits, ptx};
-use crate::ours::Ours;
 use crate::paired::Contestant;
+use kernite_stages::Case;
+use kernite_stages::Ours;
 
 pub(super) fn contestants(case: Case) -> Vec<Contestant> {
     let text = ptx::itoa_fresh(case);

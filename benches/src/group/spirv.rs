@@ -1,12 +1,12 @@
 //! SPIR-V from kernite, from the floors, from rspirv and naga.
 
 use super::names::{EMIT, NAGA, NAGA_WRITE, PUSH_FRESH, PUSH_KEPT, RSPIRV, WHOLE};
-use crate::case::Case;
 use crate::count;
 use crate::floor::spirv;
-use crate::ours::Ours;
 use crate::paired::Contestant;
 use crate::rival;
+use kernite_stages::Case;
+use kernite_stages::Ours;
 use std::rc::Rc;
 
 pub(super) fn contestants(case: Case) -> Vec<Contestant> {

@@ -1,11 +1,11 @@
 //! Validators on the module that kernite makes.
 
 use super::names::{HEADERS, NAGA_PARSE, RSPIRV_PARSE, VALIDATE};
-use crate::case::Case;
 use crate::count;
-use crate::ours::Ours;
 use crate::paired::Contestant;
 use crate::rival;
+use kernite_stages::Case;
+use kernite_stages::Ours;
 use std::rc::Rc;
 
 pub(super) fn contestants(case: Case) -> Vec<Contestant> {

@@ -1,7 +1,7 @@
 //! naga: validating and writing a module that is there already, set to do no more than the others do: no names, no bound
 //! checks, no zeroing, no bounds on loops.
 
-use crate::case::Case;
+use kernite_stages::Case;
 use naga::back::spv;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::fmt::Write as _;

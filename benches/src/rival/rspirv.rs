@@ -1,8 +1,8 @@
 //! rspirv: its builder and assembler on the floor's module, and its parser.
 
-use crate::case::Case;
 use crate::floor::spirv::write;
 use crate::floor::{Assembler, Id};
+use kernite_stages::Case;
 use rspirv::binary::{Assemble, Consumer, ParseAction, parse_words};
 use rspirv::dr::{Builder, Instruction, ModuleHeader, Operand};
 use spirv::{

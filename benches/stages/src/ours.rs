@@ -1,6 +1,6 @@
 //! kernite on the cases: each stage through the public API, with default options and memory that is kept.
 
-use crate::case::Case;
+use crate::Case;
 use kernite::builder::KernelBuilder;
 use kernite::kernel::Kernel;
 use kernite::spirv::validate::Validator;

@@ -1,7 +1,7 @@
 //! The six kernels that everything here is measured on.
 
+use crate::kernels;
 use kernite::builder::KernelBuilder;
-use kernite_suite::kernels;
 
 /// A kernel, the same work for every contestant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ impl Case {
     }
 
     /// How many buffers it has.
-    pub(crate) fn buffers(self) -> usize {
+    pub fn buffers(self) -> usize {
         match self {
             Case::VectorAdd | Case::Straight(_) | Case::Matmul16 => 3,
             Case::Saxpy | Case::Reduce256 => 2,
