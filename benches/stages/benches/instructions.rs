@@ -14,6 +14,9 @@ use std::{env, fs, io};
 /// More than this above the stored count is a failure; as much below it, a reason to store it anew.
 const SLACK: f64 = 0.03;
 
+/// What was counted, by name.
+type Counts = Vec<(String, u64)>;
+
 const STAGES: [&str; 4] = ["build", "ptx", "spirv", "validate"];
 
 /// Where the counts are stored.
@@ -99,7 +102,7 @@ fn run_every_stage() {
 }
 
 /// The counts by name; `None` where there is no valgrind.
-fn count() -> Result<Option<Vec<(String, u64)>>, Box<dyn Error>> {
+fn count() -> Result<Option<Counts>, Box<dyn Error>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("instructions");
     fs::create_dir_all(&folder)?;
     let out = folder.join("callgrind.out");
@@ -119,7 +122,7 @@ fn count() -> Result<Option<Vec<(String, u64)>>, Box<dyn Error>> {
     if !said.status.success() {
         return Err(String::from_utf8_lossy(&said.stderr).into());
     }
-    let mut counts = Vec::new();
+    let mut counts = Counts::new();
     for (name, number) in names().into_iter().zip(1..) {
         let path = out.with_extension(format!("out.{number}"));
         let dump = fs::read_to_string(&path)?;
