@@ -38,7 +38,7 @@ pub use memory::Memory;
 pub use subgroup::Scan;
 
 use crate::kernel::{Draft, Facts, Inst, Kernel, REFUSED, Stamp, Value};
-use crate::op::Op;
+use crate::op::{Op, Operand};
 use crate::types::{Const, Type};
 use crate::verify::{FaultKind, Verifier, VerifyError};
 
@@ -163,16 +163,76 @@ impl KernelBuilder {
     }
 
     /// Verifies an instruction and appends it.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, inst: Inst) -> Value {
         let at = self.draft.insts.len();
         let sound = self
             .verifier
             .check
-            .step(&self.draft, &inst, &self.draft.side);
+            .step(&self.draft, inst, &self.draft.side);
         self.draft.insts.push(inst);
         // The verifier refuses instructions past 2^28, so the index of a sound one fits.
         Value::new(if sound { at as u32 } else { REFUSED }, self.stamp)
+    }
+
+    /// Appends an instruction on values in line, whose type is that of the first operand of type T or follows from it.
+    #[inline(always)]
+    fn values<const N: usize>(&mut self, op: Op, operands: [Value; N]) -> Value {
+        let own = operands.iter().all(|v| v.stamp() == self.stamp);
+        let mut words = [0; 3];
+        for (word, value) in words.iter_mut().zip(operands) {
+            *word = value.index();
+        }
+        // What was refused has no type here.
+        let check = &mut self.verifier.check;
+        if own
+            && check.has_room()
+            && let Some(ty) = check.values(op, words)
+        {
+            check.note_value(ty);
+            return self.append(op, ty, words);
+        }
+        self.doubtful(op, operands)
+    }
+
+    #[inline(always)]
+    fn append(&mut self, op: Op, ty: Type, [a, b, c]: [u32; 3]) -> Value {
+        // There was room, so the index fits.
+        let at = self.draft.insts.len() as u32;
+        self.draft.insts.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b,
+            c,
+        });
+        Value::new(at, self.stamp)
+    }
+
+    /// As [`KernelBuilder::values`], where the short way does not do.
+    #[inline(never)]
+    fn doubtful<const N: usize>(&mut self, op: Op, operands: [Value; N]) -> Value {
+        let words = operands.map(|value| self.operand(op, value));
+        let mut known = [0; 3];
+        for (known, word) in known.iter_mut().zip(words) {
+            match word {
+                Some(word) => *known = word,
+                None => return self.refused(),
+            }
+        }
+        let row = op.row();
+        let t = row.operands.iter().position(|o| *o == Operand::T);
+        let t = t.and_then(|at| known.get(at)).map(|&word| self.ty(word));
+        let [a, b, c] = known;
+        self.push(Inst {
+            op,
+            ty: row.makes.of(t.unwrap_or(Type::NONE)),
+            flags: 0,
+            a,
+            b,
+            c,
+        })
     }
 
     /// The place of an instruction that cannot be made because of an operand refused before: nothing is appended.
