@@ -37,7 +37,7 @@ pub use declare::BufferOptions;
 pub use memory::Memory;
 pub use subgroup::Scan;
 
-use crate::kernel::{Draft, Facts, Inst, Kernel, REFUSED, Stamp, Value};
+use crate::kernel::{Draft, Inst, Kernel, REFUSED, Stamp, Value};
 use crate::op::{Op, Operand};
 use crate::types::{Const, Type};
 use crate::verify::{FaultKind, Verifier, VerifyError};
@@ -48,7 +48,9 @@ use crate::verify::{FaultKind, Verifier, VerifyError};
 /// are a fault.
 #[derive(Debug)]
 pub struct KernelBuilder {
-    draft: Draft,
+    draft: Box<Draft>,
+    /// Stands in for a draft that a kernel has taken along.
+    spare: Option<Box<Draft>>,
     verifier: Verifier,
     stamp: Stamp,
     next_binding: u32,
@@ -62,7 +64,8 @@ impl KernelBuilder {
     /// not allow. Faults of name and size come from [`KernelBuilder::finish`].
     pub fn new(name: &str, workgroup_size: [u32; 3]) -> KernelBuilder {
         let mut builder = KernelBuilder {
-            draft: Draft::default(),
+            draft: Box::default(),
+            spare: None,
             verifier: Verifier::default(),
             stamp: Stamp::fresh(),
             next_binding: 0,
@@ -76,6 +79,7 @@ impl KernelBuilder {
     pub fn reset(&mut self, name: &str, workgroup_size: [u32; 3]) {
         let KernelBuilder {
             draft,
+            spare: _,
             verifier,
             stamp,
             next_binding,
@@ -105,21 +109,18 @@ impl KernelBuilder {
         // From here on every id of this kernel is an id from elsewhere.
         self.stamp = Stamp::fresh();
         let facts = self.verifier.end(&mut self.draft)?;
-        Ok(Kernel::from_verified(
-            core::mem::take(&mut self.draft),
-            facts,
-        ))
+        let next = self.spare.take().unwrap_or_default();
+        let draft = core::mem::replace(&mut self.draft, next);
+        Ok(Kernel::from_verified(draft, facts))
     }
 
     /// Takes a kernel's memory back, so that building the next one does not allocate. Between [`KernelBuilder::finish`]
     /// and [`KernelBuilder::reset`]; while a kernel is under construction the memory is dropped.
     pub fn recycle(&mut self, kernel: Kernel) {
-        let (draft, facts): (Draft, Facts) = kernel.into_parts();
+        let (draft, facts) = kernel.into_parts();
         if self.finished {
-            self.draft = draft;
-            self.draft.clear();
+            self.spare = Some(core::mem::replace(&mut self.draft, draft));
             self.verifier.check.facts = facts;
-            self.verifier.check.facts.clear();
         }
     }
 

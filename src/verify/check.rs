@@ -423,11 +423,7 @@ impl Checker {
 
     /// The checks at the end of the body.
     pub(crate) fn end(&mut self, side: &[u32]) {
-        let seen = self.seen;
-        self.facts.uses = self
-            .facts
-            .uses
-            .with(Uses::of_scalars(|s| seen >> (s as u32) & 1 != 0));
+        self.facts.uses = self.facts.uses.with(Uses::of_scalars(self.seen));
         let at = u32::try_from(self.made.len()).ok();
         let open = self.depth();
         if open > 0 {
