@@ -1,6 +1,7 @@
 //! What the tests of this member share: the example kernels, random kernels, and running a kernel on every executor.
 #![forbid(unsafe_code)]
 
+pub mod calls;
 pub mod choices;
 pub mod differential;
 pub mod every;
