@@ -1,12 +1,9 @@
 //! What the tests of this member share: the example kernels, random kernels, and running a kernel on every executor.
 #![forbid(unsafe_code)]
 
-<<<<<<< HEAD
 pub mod barriers;
-pub mod campaign;
-=======
 pub mod calls;
->>>>>>> fuzz
+pub mod campaign;
 pub mod choices;
 pub mod coverage;
 pub mod differential;
