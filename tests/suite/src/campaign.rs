@@ -195,8 +195,8 @@ pub fn judge(seeds: Range<u64>, config: Config) -> Report {
     Report::of(parts, start)
 }
 
-/// The least part found of what `judge` refuses, halving.
-fn guilty<T>(
+/// The least part found of what `judge` refuses, halving; a panic is a refusal too.
+pub fn guilty<T>(
     all: &[(u64, T)],
     judge: &impl Fn(&[(u64, T)]) -> Result<(), String>,
 ) -> Option<Fault> {
