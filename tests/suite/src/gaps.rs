@@ -9,7 +9,7 @@ use crate::run::{Case, Value, preserved};
 use kernite::builder::{KernelBuilder, Scan};
 use kernite::kernel::{Bounds, Kernel, Ordering, Value as Id};
 use kernite::op::Op;
-use kernite::types::{Access, Scope, Type};
+use kernite::types::{Access, Const, Scope, Type};
 use kernite_testkit::vulkan::Context;
 
 /// Something that a device does otherwise than the reference executor, and is allowed to or known to.
@@ -94,6 +94,37 @@ fn flushes_f32() -> Case {
 fn flushes_f64() -> Case {
     let (least, two) = (1 << 51, 0x4000_0000_0000_0000);
     shown(Type::F64, &[[least, two]], |b, [x, y]| b.mul(x, y))
+}
+
+/// The same of arguments, which a compiler may compute with apart from what comes from buffers.
+fn flushes_arguments() -> Case {
+    let mut b = KernelBuilder::new("gap", [1, 1, 1]);
+    let (x, y) = (b.scalar("x", Type::F32), b.scalar("y", Type::F32));
+    let product = b.buffer("product", Type::F32, Access::Write);
+    let equal = b.buffer("equal", Type::U32, Access::Write);
+    let (i, zero) = (b.local_index(), b.constant(0.0f32));
+    let (x, y) = (b.param(x), b.param(y));
+    let made = b.mul(x, y);
+    b.store(product, i, made);
+    let made = b.eq(x, zero);
+    let made = b.convert(made, Type::U32);
+    b.store(equal, i, made);
+    let (least, log) = (b.constant(f32::from_bits(0x0008_0000)), b.constant(2.0f32));
+    let (sum, log) = (b.add(least, least), b.log(log));
+    let made = b.fma(sum, log, x);
+    b.store_offset(product, i, 1, made);
+    Case {
+        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
+        grid: [1, 1, 1],
+        args: vec![
+            Value::Scalar(Const::from(f32::from_bits(0x0040_0000))),
+            Value::Scalar(Const::from(2.0f32)),
+            Value::of(&[0u32; 2]),
+            Value::of(&[0u32]),
+        ],
+        dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
+    }
 }
 
 fn divides_f32() -> Case {
@@ -200,6 +231,15 @@ pub const GAPS: &[Gap] = &[
         },
         avoid: |config| config.subnormals = false,
         shows: Some(flushes_f32),
+    },
+    Gap {
+        what: "subnormal f32 become zero where they come from constants or arguments",
+        why: "the device has no shaderDenormPreserveFloat32, and NVIDIA's compiler folds without them",
+        has: |device| {
+            preserved(&device.info().float_controls) & 32 == 0 && device.info().driver == "NVIDIA"
+        },
+        avoid: |config| config.subnormals = false,
+        shows: Some(flushes_arguments),
     },
     Gap {
         what: "subnormal f64 become zero",

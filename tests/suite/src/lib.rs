@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod barriers;
+pub mod calls;
 pub mod campaign;
 pub mod choices;
 pub mod coverage;

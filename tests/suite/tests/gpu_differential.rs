@@ -36,6 +36,7 @@ fn the_gpu_runs_the_examples_as_the_reference_does() {
             check(&launch(name, seed), name, device).unwrap_or_else(|e| panic!("{e}"));
         }
     }
+    println!("NOTE {} kernels, 3 launches each", kernels::ALL.len());
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn the_gpu_runs_random_kernels_as_the_reference_does() {
         let case = case("k", &shrink::decisions(seed), config).unwrap();
         faults.extend(check(&case, &format!("seed {seed}"), device).err());
     }
-    println!("{n} random kernels on the GPU");
+    println!("NOTE {n} random kernels");
     if let Some(first) = faults.first() {
         let all: Vec<_> = faults.iter().filter_map(|f| f.lines().next()).collect();
         panic!("{} of {n}:\n{}\n{first}", faults.len(), all.join("\n"));

@@ -1,0 +1,35 @@
+//! What contestants are called; the bars name them so too.
+
+/// kernite: builder calls, verification and emission.
+pub const WHOLE: &str = "kernite: build, verify, emit";
+/// kernite: builder calls and verification.
+pub const BUILD: &str = "kernite: build, verify";
+/// kernite: emission of a kernel that is there.
+pub const EMIT: &str = "kernite: emit";
+/// kernite: the validator.
+pub const VALIDATE: &str = "kernite: validate";
+
+/// The PTX template, numbers by `itoa`, a fresh vector.
+pub const ITOA: &str = "floor: itoa template, fresh";
+/// The PTX template, a table of digits, a kept buffer.
+pub const DIGITS: &str = "floor: digit table, kept";
+/// The PTX template, numbers by `core::fmt`.
+pub const FMT: &str = "floor: core::fmt, fresh";
+
+/// Words pushed into a fresh vector.
+pub const PUSH_FRESH: &str = "floor: push words, fresh";
+/// Words pushed into a kept vector.
+pub const PUSH_KEPT: &str = "floor: push words, kept";
+/// rspirv's builder and assembler.
+pub const RSPIRV: &str = "rspirv: build, assemble";
+/// naga with its module ready: validation and writing.
+pub const NAGA: &str = "naga: validate, write";
+/// naga with its module validated: writing.
+pub const NAGA_WRITE: &str = "naga: write";
+
+/// A walk from instruction to instruction.
+pub const HEADERS: &str = "floor: walk the headers";
+/// rspirv's parser, doing nothing with what it finds.
+pub const RSPIRV_PARSE: &str = "rspirv: parse";
+/// naga's parser and validator.
+pub const NAGA_PARSE: &str = "naga: parse, validate";

@@ -1,0 +1,4 @@
+//! Other crates on the same work.
+
+pub mod naga;
+pub mod rspirv;
