@@ -172,6 +172,9 @@ impl Generator<'_, '_> {
         if divides && !self.config.exact_division && is_float(ty) {
             return;
         }
+        if op == Op::Pack && !self.config.packed_constants {
+            return;
+        }
         // Their recipes are long, and longer where fma is emulated.
         if is_recipe(op, ty) && !self.choices.chance(self.config.recipes, 16) {
             return;
