@@ -200,6 +200,26 @@ fn keeps_signalling() -> Case {
     }
 }
 
+/// An argument plus 2^32, which does not come near the end.
+fn saturates_u64() -> Case {
+    let mut b = KernelBuilder::new("gap", [1, 1, 1]);
+    let x = b.scalar("x", Type::U64);
+    let out = b.buffer("out", Type::U64, Access::Write);
+    let (i, x, y) = (b.local_index(), b.param(x), b.constant(1u64 << 32));
+    let sum = b.add_sat(x, y);
+    b.store(out, i, sum);
+    Case {
+        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
+        grid: [1, 1, 1],
+        args: vec![
+            Value::Scalar(Const::from(u64::MAX >> 1)),
+            Value::of(&[0u64]),
+        ],
+        dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
+    }
+}
+
 /// Three bytes are counted.
 fn counts_bytes() -> Case {
     let mut b = KernelBuilder::new("gap", [1, 1, 1]);
@@ -288,6 +308,13 @@ pub const GAPS: &[Gap] = &[
         has: |device| device.info().driver == "NVIDIA",
         avoid: |_| {},
         shows: Some(keeps_signalling),
+    },
+    Gap {
+        what: "saturating addition of 2^32 to an argument of u64 is wrong",
+        why: "a fault of NVIDIA's compiler (580), of constants whose low half is 0",
+        has: |device| device.info().driver == "NVIDIA",
+        avoid: |config| config.saturating_64 = false,
+        shows: Some(saturates_u64),
     },
     Gap {
         what: "an integer divided by two packed f16 constants ends the process",

@@ -156,6 +156,8 @@ pub struct Config {
     pub honest_floats: bool,
     /// Whether constants may be packed, and what comes of it be divided by.
     pub packed_constants: bool,
+    /// Whether u64 may be added with saturation.
+    pub saturating_64: bool,
     /// Whether a promise of uniformity may be made. It is kept; but no kernel with one has a safe launch.
     pub assume_uniform: bool,
     /// Whether accesses may lie outside of their buffers and arrays, and buffers may be empty: for `Bounds::Checked`.
@@ -180,6 +182,7 @@ impl Default for Config {
             divergent_fences: true,
             honest_floats: true,
             packed_constants: true,
+            saturating_64: true,
             assume_uniform: false,
             wild: false,
             contract: false,
