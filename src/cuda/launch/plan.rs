@@ -267,13 +267,24 @@ impl Plan {
     #[inline(never)]
     fn check_overlap(&self, args: &[Arg<'_>]) -> Result<()> {
         let (mut starts, mut ends) = ([0; FEW], [0; FEW]);
-        if args.len() <= FEW && overlap::apart(self.ranges(args), &mut starts, &mut ends) {
-            return Ok(());
-        }
-        if args.len() <= MANY {
-            self.find_overlap(args, &mut [Range::default(); MANY])
+        if args.len() > FEW {
+            self.check_overlap_of_many(args)
+        } else if overlap::apart(self.ranges(args), &mut starts, &mut ends) {
+            Ok(())
         } else {
+            self.find_overlap(args, &mut [Range::default(); FEW])
+        }
+    }
+
+    #[inline(never)]
+    fn check_overlap_of_many(&self, args: &[Arg<'_>]) -> Result<()> {
+        let (mut starts, mut ends) = ([0; MANY], [0; MANY]);
+        if args.len() > MANY {
             self.find_overlap(args, &mut vec![Range::default(); args.len()])
+        } else if overlap::apart(self.ranges(args), &mut starts, &mut ends) {
+            Ok(())
+        } else {
+            self.find_overlap(args, &mut [Range::default(); MANY])
         }
     }
 
