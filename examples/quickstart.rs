@@ -67,8 +67,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         [n.div_ceil(256), 1, 1],
         &mut args![&a, &b, &mut sums, n],
     )?;
+    println!("Ran on {report}");
     match (0..n).zip(&sums).find(|&(i, &sum)| sum != 1.5 * i as f32) {
-        None => println!("OK: {n} sums are right, computed by {report}"),
+        None => println!("OK: {n} sums are right, computed by {}", report.executor),
         Some((i, sum)) => return Err(format!("c[{i}] is {sum}, not {}", 1.5 * i as f32).into()),
     }
     Ok(())
