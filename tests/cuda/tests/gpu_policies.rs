@@ -1,10 +1,10 @@
-//! The pipeline on a GPU: by policy, compared with the reference executor, by many threads, measured.
+//! The pipeline on a GPU: what may differ from the reference executor and what not, many threads, several devices.
 #![forbid(unsafe_code)]
 
 use kernite::builder::Scan;
 use kernite::kernel::{Kernel, Value};
 use kernite::pipeline::{
-    Config, Executor, KernelPipeline, Launch, Policy, Reason, RunError, Tolerance, args,
+    Config, Executor, KernelPipeline, Launch, Policy, RunError, Tolerance, args,
 };
 use kernite::{Access, KernelBuilder, Type};
 use kernite_cuda_tests::{gpu, kernels};
@@ -15,7 +15,7 @@ const CROSS_CHECK: Policy = Policy::CrossCheck {
 
 fn pipeline(policy: Policy) -> Option<KernelPipeline> {
     let context = gpu::context()?;
-    let config = Config::default().with_policy(policy).with_profile(true);
+    let config = Config::default().with_policy(policy);
     Some(KernelPipeline::with_config(config.with_context(context)))
 }
 
@@ -32,45 +32,7 @@ fn mapped(name: &str, f: impl FnOnce(&mut KernelBuilder, Value) -> Value) -> Ker
 }
 
 #[test]
-fn auto_runs_on_the_gpu() {
-    let Some(pipeline) = pipeline(Policy::default()) else {
-        return;
-    };
-    let n = 100_000u32;
-    let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
-    let mut y = vec![1.0f32; n as usize];
-    for round in 1..=3u8 {
-        let report = pipeline
-            .run(
-                &kernels::saxpy(),
-                [n.div_ceil(128), 1, 1],
-                &mut args![2.0f32, &x, &mut y],
-            )
-            .unwrap();
-        assert_eq!(report.executor, Executor::Cuda);
-        assert!(matches!(report.reason, Reason::Device), "{report}");
-        let right = |(i, y): (usize, &f32)| *y == 1.0 + f32::from(round) * 2.0 * i as f32;
-        assert!(y.iter().enumerate().all(right), "round {round}");
-    }
-    let stats = pipeline.stats().code;
-    assert_eq!((stats.misses, stats.hits), (1, 2));
-    for row in pipeline.take_profile().rows() {
-        gpu::note(&format!(
-            "pipeline, saxpy of {n} elements, {}: {} times, {:.1?} each",
-            row.name,
-            row.count,
-            row.mean()
-        ));
-    }
-    // The driver that the pipeline looks for itself.
-    let report = KernelPipeline::default()
-        .run(&kernels::saxpy(), [1, 1, 1], &mut args![2.0f32, &x, &mut y])
-        .unwrap();
-    assert!(matches!(report.reason, Reason::Device), "{report}");
-}
-
-#[test]
-fn both_executors_agree() {
+fn what_is_close_enough_is_the_same() {
     let Some(pipeline) = pipeline(CROSS_CHECK) else {
         return;
     };
