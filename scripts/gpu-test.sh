@@ -21,7 +21,7 @@ mkdir -p "$pack"
 {
     cargo test --locked --release --workspace --no-run --test 'gpu_*' --test filetests --test field_cases \
         --test spirv_exhaustive --message-format=json-render-diagnostics
-    cargo build --locked --release -p kernite --example quickstart --example cuda_saxpy --example jit_expression \
+    cargo build --locked --release --workspace --example quickstart --example cuda_saxpy --example jit_expression \
         --example mandelbrot --message-format=json-render-diagnostics
 } >"$pack/built.json"
 
