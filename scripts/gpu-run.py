@@ -80,6 +80,7 @@ SANITIZED = [
 NOT_SANITIZED = {
     "gpu_errors": "provokes faults of the device",
     "gpu_launch: registers_limit_the_threads_of_a_block": "has the driver refuse a launch",
+    "gpu_launch: threads_share_one_context, under racecheck": "does not end there",
     "gpu_launch: several_devices": "runs where there are several, without a sanitizer",
     "gpu_memory: too_much_memory_is_an_error": "asks for more memory than there is",
     "gpu_memory: pinned_copies_run_both_ways_at_once": "measures, and runs no kernel",
@@ -88,6 +89,12 @@ NOT_SANITIZED = {
     "gpu_load": "has the driver refuse texts, and runs no kernel",
     "gpu_math": "has millions of results of kernels that `gpu_every` runs",
     "filetests": "runs kernels of the kinds that `gpu_every` runs",
+}
+# Faults on purpose, which the tool must find.
+PLANTED = {
+    "memcheck": ("gpu_planted", "a_store_behind_a_buffer"),
+    "racecheck": ("gpu_planted", "a_race_in_shared_memory"),
+    "initcheck": ("gpu_planted", "a_load_of_nothing"),
 }
 # Errors that calls return are the tests' business: every load asks for a parameter too many, to see that there is none.
 TOOL_OPTIONS = {"memcheck": ["--report-api-errors", "no", "--leak-check", "full"]}
@@ -111,7 +118,7 @@ class Item:
         self.kind, self.binary, self.name, self.command = kind, binary, name, command
         self.environment, self.limit = environment or {}, seconds
         self.result, self.status, self.output, self.seconds = "not run", None, "", 0.0
-        self.needs_gpu = False
+        self.needs_gpu = self.planted = False
 
     def title(self):
         return f"{self.binary}: {self.name}" if self.name else self.binary
@@ -129,7 +136,7 @@ class Item:
         if self.kind == "sanitizer":
             return self.judge_sanitizer()
         # An example is content without a GPU; this is not.
-        without = self.needs_gpu and re.search(r"^no GPU", self.output, re.MULTILINE)
+        without = self.needs_gpu and re.search(r"^(no GPU|SKIP )", self.output, re.MULTILINE)
         passed = not without if self.kind == "example" else "1 passed" in self.output
         if self.status != 0 or not passed:
             return "FAILED" if self.status >= 0 else f"FAILED (signal {-self.status})"
@@ -144,6 +151,9 @@ class Item:
     def judge_sanitizer(self):
         summary = self.summary()
         clean = summary and all(re.search(r"(SUMMARY: 0 (errors|hazards)|0 bytes leaked)", s) for s in summary)
+        if self.planted:
+            found = self.status != 0 and any(re.search(r"SUMMARY: [1-9]", s) for s in summary)
+            return "ok: found" if found else "FAILED (the fault was not found)"
         if self.status != 0 or not clean or "test result: ok" not in self.output:
             return "FAILED"
         return "skipped" if any(skip.startswith("GPU") for skip in line_of("SKIP", self.output)) else "ok"
@@ -298,6 +308,10 @@ def tests_of(runner, kind, binary, only, environment):
         runner.add(Item(kind, binary.name, name, command, environment))
 
 
+def sanitizer(path, tool):
+    return [path, "--tool", tool, "--error-exitcode", "86", "--print-limit", "10", *TOOL_OPTIONS.get(tool, [])]
+
+
 def plan(runner):
     options, tmp = runner.options, runner.tmp
     for binary in binaries("tests"):
@@ -329,14 +343,20 @@ def plan(runner):
         for name, tests in SANITIZED:
             if name not in there:
                 continue
-            command = [path, "--tool", tool, "--error-exitcode", "86", "--print-limit", "10", *TOOL_OPTIONS.get(tool, [])]
-            command += [str(there[name]), "--nocapture", "--test-threads=1", "--exact", *tests]
+            command = sanitizer(path, tool) + [str(there[name]), "--nocapture", "--test-threads=1", "--exact", *tests]
             for excluded in NOT_SANITIZED:
-                binary, _, test = excluded.partition(": ")
-                if binary == name and test:
+                test, _, under = excluded.partition(", under ")
+                binary, _, test = test.partition(": ")
+                if binary == name and test and under in ("", tool):
                     command += ["--skip", test]
             of = ", ".join(tests) or "all"
             runner.add(Item("sanitizer", f"{tool} of {name}", of, command, environment, SANITIZER_SECONDS))
+        name, test = PLANTED.get(tool, (None, None))
+        if name in there:
+            command = sanitizer(path, tool) + [str(there[name]), "--nocapture", "--test-threads=1", "--exact", test]
+            item = Item("sanitizer", f"{tool} of {name}", test, command, environment, SANITIZER_SECONDS)
+            item.planted = True
+            runner.add(item)
 
 
 def fenced(text):

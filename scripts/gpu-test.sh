@@ -20,15 +20,15 @@ mkdir -p "$pack"
 # show a kernel that the tests run on one.
 {
     cargo test --locked --release --workspace --no-run --test 'gpu_*' --test filetests --test field_cases \
-        --test spirv_exhaustive --message-format=json-render-diagnostics
+        --test spirv_exhaustive --test ash --test wgpu --message-format=json-render-diagnostics
     cargo build --locked --release --workspace --example quickstart --example cuda_saxpy --example jit_expression \
-        --example mandelbrot --message-format=json-render-diagnostics
+        --example mandelbrot --example hot_start --example share_with_cudarc --message-format=json-render-diagnostics
 } >"$pack/built.json"
 
 python3 - "$pack" <<'PYTHON'
 import json, pathlib, shutil, sys
 # Those that need a Vulkan driver, or serve only where there is one.
-VULKAN = {"gpu_vulkan", "field_cases", "spirv_exhaustive"}
+VULKAN = {"ash", "field_cases", "gpu_vulkan", "spirv_exhaustive", "wgpu"}
 pack = pathlib.Path(sys.argv[1])
 for line in (pack / "built.json").read_text().splitlines():
     message = json.loads(line)
