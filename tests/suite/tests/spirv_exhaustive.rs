@@ -3,7 +3,7 @@
 
 use kernite::kernel::{Bounds, DeviceFeature, Kernel, Uses};
 use kernite::op::Op;
-use kernite::reference::{self, Arg, Buffer, Executor, Launch, compare};
+use kernite::reference::compare;
 use kernite::spirv::{
     self, DotProducts, Emitter, FloatAtomics, FloatMode, Fma, Lengths, MemoryModel, Options,
     Version, ZeroShared,
@@ -310,33 +310,6 @@ fn lacks(device: &Context, unit: &Unit) -> Option<String> {
     None
 }
 
-fn on_reference(unit: &Unit, subgroup_size: u32) -> Vec<Vec<u8>> {
-    let mut options = reference::Options::default();
-    options.subgroup_size = subgroup_size;
-    options.checks.bounds = unit.bounds == Bounds::Unchecked;
-    options.checks.assume_uniform = false;
-    options.checks.buffer_races = false;
-    let mut types = unit.kernel.buffers().iter().map(|b| b.elem);
-    let mut args: Vec<Arg> = unit
-        .args
-        .iter()
-        .map(|value| match value {
-            Value::Bytes(bytes) => {
-                let ty = types.next().unwrap_or(Type::NONE);
-                Arg::Buffer(Buffer::from_bytes(ty, bytes).unwrap())
-            }
-            Value::Scalar(c) => Arg::Scalar(*c),
-        })
-        .collect();
-    Executor::new(options)
-        .run(&unit.kernel, Launch::new([unit.grid, 1, 1]), &mut args)
-        .unwrap_or_else(|e| panic!("{}: reference: {e}", unit.name));
-    args.iter()
-        .filter_map(|a| a.buffer())
-        .map(|b| b.bytes().to_vec())
-        .collect()
-}
-
 fn on_device(
     unit: &Unit,
     device: &Context,
@@ -519,7 +492,7 @@ fn a_device_computes_every_opcode_and_type_as_the_reference_does() {
             options.lengths = Lengths::HostFilled;
             options.dot_products = DotProducts::Expanded;
         }
-        let expected = on_reference(unit, size);
+        let expected = unit.reference(size);
         ran += 1;
         let mut got = match on_device(unit, device, &options) {
             Ok(got) => got,
