@@ -37,9 +37,11 @@ fn random_kernels_do_on_threads_what_they_do_on_one() {
     let mut orderless = 0;
     for seed in 0..seeds(150) {
         let decisions = SplitMix::decisions(seed, 300);
-        let mut config = Config::default();
-        // Statements few enough that many kernels come without an atomic.
-        config.statements = 12;
+        let config = Config {
+            // Few enough that many kernels come without an atomic.
+            statements: 12,
+            ..Config::default()
+        };
         let case = case("threads", &decisions, config).expect("a valid kernel");
         let atomic = |used: &kernite::kernel::BufferUse| used.atomic;
         orderless += u32::from(!case.kernel.buffer_uses().iter().any(atomic));
