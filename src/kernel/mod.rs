@@ -195,18 +195,19 @@ impl Facts {
 /// a panic; what a target lacks is an error of theirs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
-    draft: Draft,
+    // A kernel is moved more often than it is read.
+    draft: Box<Draft>,
     facts: Facts,
 }
 
 impl Kernel {
     /// Only the verifier calls this.
-    pub(crate) fn from_verified(draft: Draft, facts: Facts) -> Kernel {
+    pub(crate) fn from_verified(draft: Box<Draft>, facts: Facts) -> Kernel {
         Kernel { draft, facts }
     }
 
     /// Gives the memory back.
-    pub(crate) fn into_parts(self) -> (Draft, Facts) {
+    pub(crate) fn into_parts(self) -> (Box<Draft>, Facts) {
         (self.draft, self.facts)
     }
 

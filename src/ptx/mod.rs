@@ -143,7 +143,7 @@ pub const fn dynamic_shared_base(static_shared_bytes: u32) -> u32 {
 }
 
 /// What to write for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Options {
     /// The target: [`Target::SM_75`], the lowest, unless set. Its text runs on every later GPU.

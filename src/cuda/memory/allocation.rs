@@ -201,14 +201,11 @@ impl Allocation {
 pub(crate) fn settle(shared: &Shared, waited: Result<()>) -> Result<()> {
     let Err(error) = waited else { return Ok(()) };
     let lost = |error: &super::super::Error| error.code().is_some_and(|code| code.is_sticky());
-    if !lost(&error) {
-        // SAFETY: the context that is current is ours.
-        let all = unsafe { call!(shared.api, cuCtxSynchronize()) };
-        if let Err(worse) = all
-            && !lost(&worse)
-        {
-            return Err(error);
-        }
+    if !lost(&error)
+        && let Err(worse) = shared.slots.wait_for_all(&shared.api)
+        && !lost(&worse)
+    {
+        return Err(error);
     }
     shared.keep(error);
     Ok(())

@@ -130,7 +130,7 @@ pub enum ZeroShared {
 /// options.version = Version::V1_3;
 /// options.fma = Fma::Exact;
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Options {
     /// The version written.

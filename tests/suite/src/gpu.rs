@@ -55,6 +55,20 @@ fn upload<T: Element + bytemuck::Pod>(
     Ok(Box::new(context.upload(&elements)?))
 }
 
+/// As [`upload`], of vectors of so many lanes.
+fn upload_lanes<T>(context: &Context, bytes: &[u8], lanes: u32) -> Result<Box<dyn Held>, Error>
+where
+    T: Element + bytemuck::Pod,
+    [T; 2]: Element,
+    [T; 4]: Element,
+{
+    match lanes {
+        2 => upload::<[T; 2]>(context, bytes),
+        4 => upload::<[T; 4]>(context, bytes),
+        _ => upload::<T>(context, bytes),
+    }
+}
+
 impl Case {
     /// The contents of every buffer after a run on the GPU.
     ///
@@ -62,7 +76,7 @@ impl Case {
     /// The driver's or the launch's.
     ///
     /// # Panics
-    /// For element types that the random and example kernels do not have.
+    /// Arguments that are not those of the kernel.
     pub fn cuda(&self, context: &Context, stream: &Stream) -> Result<Vec<Vec<u8>>, Error> {
         let function = context.load_kernel_checked(&self.kernel, &LoadOptions::new())?;
         let mut held = Vec::new();
@@ -75,20 +89,22 @@ impl Case {
                 Value::Scalar(_) => None,
             }))
         {
-            held.push(match decl.elem {
-                Type::U8 => upload::<u8>(context, value)?,
-                Type::I8 => upload::<i8>(context, value)?,
-                Type::U16 => upload::<u16>(context, value)?,
-                Type::I16 => upload::<i16>(context, value)?,
-                Type::F16 => upload::<F16>(context, value)?,
-                Type::BF16 => upload::<BF16>(context, value)?,
-                Type::U32 => upload::<u32>(context, value)?,
-                Type::I32 => upload::<i32>(context, value)?,
-                Type::F32 => upload::<f32>(context, value)?,
-                Type::U64 => upload::<u64>(context, value)?,
-                Type::I64 => upload::<i64>(context, value)?,
-                Type::F64 => upload::<f64>(context, value)?,
-                other => panic!("no test has buffers of {other}"),
+            let scalar = decl.elem.scalar().map_or(Type::NONE, Type::of);
+            let lanes = decl.elem.lanes();
+            held.push(match scalar {
+                Type::U8 => upload_lanes::<u8>(context, value, lanes)?,
+                Type::I8 => upload_lanes::<i8>(context, value, lanes)?,
+                Type::U16 => upload_lanes::<u16>(context, value, lanes)?,
+                Type::I16 => upload_lanes::<i16>(context, value, lanes)?,
+                Type::F16 => upload_lanes::<F16>(context, value, lanes)?,
+                Type::BF16 => upload_lanes::<BF16>(context, value, lanes)?,
+                Type::U32 => upload_lanes::<u32>(context, value, lanes)?,
+                Type::I32 => upload_lanes::<i32>(context, value, lanes)?,
+                Type::F32 => upload_lanes::<f32>(context, value, lanes)?,
+                Type::U64 => upload_lanes::<u64>(context, value, lanes)?,
+                Type::I64 => upload_lanes::<i64>(context, value, lanes)?,
+                Type::F64 => upload_lanes::<f64>(context, value, lanes)?,
+                other => panic!("no buffer has elements of {other}"),
             });
         }
         let mut buffers = held.iter_mut().zip(self.kernel.buffers());
@@ -103,7 +119,10 @@ impl Case {
                 (ParamRef::Scalar(_), Value::Bytes(_)) => panic!("a buffer for a scalar"),
             });
         }
-        let config = LaunchConfig::new(self.grid, self.kernel.workgroup_size());
+        let element = self.kernel.signature().dynamic_shared;
+        let shared = self.dynamic_shared * element.map_or(0, |ty| ty.bytes());
+        let config =
+            LaunchConfig::new(self.grid, self.kernel.workgroup_size()).dynamic_shared_bytes(shared);
         function.launch(stream, &config, &args)?;
         drop(args);
         stream.synchronize()?;

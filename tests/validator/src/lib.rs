@@ -4,5 +4,6 @@
 pub mod asm;
 pub mod cases;
 pub mod corpus;
+pub mod fuzz;
 pub mod mutate;
 pub mod oracle;

@@ -122,14 +122,17 @@ fn places(words: &[u32]) -> (Vec<Place>, Known) {
             let _ = decode::operands(inst, row, &known, |f| operands.push((f.kind, f.at)));
             match row.name {
                 "OpTypeInt" | "OpTypeFloat" => {
-                    known
-                        .words
-                        .insert(inst[1], if inst[2] > 32 { 2 } else { 1 });
+                    if let [_, id, width, ..] = *inst {
+                        known.words.insert(id, if width > 32 { 2 } else { 1 });
+                    }
                 }
                 _ => {}
             }
-            if row.has_type && row.has_result {
-                known.types.insert(inst[2], inst[1]);
+            if let [_, type_id, id, ..] = *inst
+                && row.has_type
+                && row.has_result
+            {
+                known.types.insert(id, type_id);
             }
             out.push(Place {
                 at,
@@ -153,7 +156,11 @@ pub fn mutate(words: &[u32], kind: Kind, random: &mut Random) -> Option<Mutant> 
     let ids: Vec<u32> = places
         .iter()
         .filter(|p| p.row.has_result)
-        .map(|p| words[p.at + if p.row.has_type { 2 } else { 1 }])
+        .filter_map(|p| {
+            words
+                .get(p.at + if p.row.has_type { 2 } else { 1 })
+                .copied()
+        })
         .collect();
     let operand = |random: &mut Random, fits: &dyn Fn(K) -> bool| {
         let all: Vec<usize> = place
@@ -181,7 +188,7 @@ pub fn mutate(words: &[u32], kind: Kind, random: &mut Random) -> Option<Mutant> 
         }
         Kind::OtherId => {
             let at = operand(random, &is_id)?;
-            out[at] = ids[random.below(ids.len())];
+            out[at] = *ids.get(random.below(ids.len().max(1)))?;
         }
         Kind::ZeroId => out[operand(random, &is_id)?] = 0,
         Kind::BoundId => out[operand(random, &is_id)?] = words[3],
@@ -201,10 +208,10 @@ pub fn mutate(words: &[u32], kind: Kind, random: &mut Random) -> Option<Mutant> 
             let types: Vec<u32> = places
                 .iter()
                 .filter(|p| p.row.name.starts_with("OpType") && p.row.has_result)
-                .map(|p| words[p.at + 1])
+                .filter_map(|p| words.get(p.at + 1).copied())
                 .collect();
             let at = operand(random, &|k| k == K::IdResultType)?;
-            out[at] = types[random.below(types.len())];
+            out[at] = *types.get(random.below(types.len().max(1)))?;
         }
         Kind::Literal => {
             let at = operand(random, &|k| {

@@ -9,6 +9,7 @@ mod values;
 use kernite::builder::KernelBuilder;
 use kernite::kernel::{Bounds, Kernel, Value as Id};
 use kernite::op::Op;
+use kernite::reference::{self, Arg, Buffer, Executor, Launch};
 use kernite::types::{Access, Type};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -53,6 +54,38 @@ impl Unit {
             bits: false,
             bounds: Bounds::Unchecked,
         }
+    }
+
+    /// The contents of every buffer after a run on the reference executor, whose checks are those that the unit keeps to.
+    ///
+    /// # Panics
+    /// The executor finds a fault, which would be one of the unit.
+    pub fn reference(&self, subgroup_size: u32) -> Vec<Vec<u8>> {
+        let mut options = reference::Options::default();
+        options.subgroup_size = subgroup_size;
+        options.checks.bounds = self.bounds == Bounds::Unchecked;
+        options.checks.assume_uniform = false;
+        options.checks.buffer_races = false;
+        let mut types = self.kernel.buffers().iter().map(|b| b.elem);
+        let mut args: Vec<Arg> = self
+            .args
+            .iter()
+            .map(|value| match value {
+                Value::Bytes(bytes) => {
+                    let ty = types.next().unwrap_or(Type::NONE);
+                    let buffer = Buffer::from_bytes(ty, bytes);
+                    Arg::Buffer(buffer.unwrap_or_else(|e| panic!("{}: {e}", self.name)))
+                }
+                Value::Scalar(c) => Arg::Scalar(*c),
+            })
+            .collect();
+        Executor::new(options)
+            .run(&self.kernel, Launch::new([self.grid, 1, 1]), &mut args)
+            .unwrap_or_else(|e| panic!("{}: reference: {e}", self.name));
+        args.iter()
+            .filter_map(|a| a.buffer())
+            .map(|b| b.bytes().to_vec())
+            .collect()
     }
 }
 
