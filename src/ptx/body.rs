@@ -53,7 +53,8 @@ impl Scratch {
             // Kept for the module.
             recipes: _,
         } = self;
-        values.clear();
+        // See `Body::values`.
+        let _ = values;
         scalars.clear();
         buffers.clear();
         shared.clear();
@@ -77,8 +78,11 @@ pub(super) struct Body<'a, 'o> {
     pub checked: bool,
     pub w: Writer<'o>,
     pub s: &'a mut Scratch,
-    /// The operand that stands for each value: a register, or an immediate.
+    /// The operand that stands for each value: a register, or an immediate. What an earlier kernel left is overwritten
+    /// before it is read: values are used behind where they are made.
     pub values: Vec<Token>,
+    /// The number of the instruction at hand.
+    pub at: usize,
     pub registers: [Registers; CLASS_COUNT],
     /// Which lanes of the subgroup are active.
     pub active: Active,
@@ -111,6 +115,7 @@ impl<'a, 'o> Body<'a, 'o> {
             w,
             s,
             values,
+            at: 0,
             registers: const {
                 [
                     Registers::new("%p"),
@@ -131,10 +136,19 @@ impl<'a, 'o> Body<'a, 'o> {
 
     /// Writes every instruction.
     pub fn run(&mut self) {
-        self.values.reserve(self.insts.len());
-        for inst in self.insts {
+        if self.values.len() < self.insts.len() {
+            self.values.resize(self.insts.len(), Token::NONE);
+        }
+        loop {
+            self.plain();
+            let Some(inst) = self.insts.get(self.at) else {
+                break;
+            };
             let value = self.step(inst);
-            self.values.push(value);
+            if let Some(slot) = self.values.get_mut(self.at) {
+                *slot = value;
+            }
+            self.at += 1;
         }
         self.s.values = core::mem::take(&mut self.values);
     }
@@ -322,7 +336,7 @@ impl<'a, 'o> Body<'a, 'o> {
 
     #[cold]
     fn unsupported(&mut self, ty: Type) -> Kind {
-        let at = self.values.len();
+        let at = self.at;
         if self.error.is_none()
             && let Some(inst) = self.insts.get(at)
         {
@@ -348,20 +362,20 @@ impl<'a, 'o> Body<'a, 'o> {
     /// `mnemonic to, a;`
     #[inline(always)]
     pub fn line1(&mut self, mnemonic: &Piece, to: Token, a: Token) {
-        self.w.line().piece(mnemonic).register(to).operand(a).end();
+        self.w.line().begin(mnemonic, to).operand(a).end();
     }
 
     /// `mnemonic to, a, b;`
     #[inline(always)]
     pub fn line2(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token) {
-        let line = self.w.line().piece(mnemonic).register(to);
+        let line = self.w.line().begin(mnemonic, to);
         line.operand(a).operand(b).end();
     }
 
     /// `mnemonic to, a, b, c;`
     #[inline(always)]
     pub fn line3(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token, c: Token) {
-        let line = self.w.line().piece(mnemonic).register(to);
+        let line = self.w.line().begin(mnemonic, to);
         line.operand(a).operand(b).operand(c).end();
     }
 

@@ -95,6 +95,7 @@ mod half;
 mod memory;
 mod mnemonic;
 mod names;
+mod plain;
 mod recipe;
 mod subgroup;
 mod tables;
