@@ -5,6 +5,7 @@ use super::control::Frame;
 use super::error::Error;
 use super::memory::Object;
 use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
+use super::plain;
 use super::recipe::RecipeTables;
 use super::subgroup::{Active, Reduction, Shuffle};
 use super::writer::{Piece, Registers, Token, Writer};
@@ -34,6 +35,9 @@ pub(super) struct Scratch {
     pub tables: Vec<Object>,
     /// The tables of recipes, for the whole module.
     pub recipes: RecipeTables,
+    /// Every instruction takes its method, for the test that holds patterns against methods.
+    #[cfg(test)]
+    pub without_patterns: bool,
 }
 
 impl Scratch {
@@ -52,6 +56,8 @@ impl Scratch {
             tables: _,
             // Kept for the module.
             recipes: _,
+            #[cfg(test)]
+                without_patterns: _,
         } = self;
         // See `Body::values`.
         let _ = values;
@@ -139,11 +145,14 @@ impl<'a, 'o> Body<'a, 'o> {
         if self.values.len() < self.insts.len() {
             self.values.resize(self.insts.len(), Token::NONE);
         }
-        loop {
-            self.plain();
-            let Some(inst) = self.insts.get(self.at) else {
-                break;
-            };
+        while let Some(inst) = self.insts.get(self.at) {
+            if plain::may_be(inst.op) && self.uses_patterns() {
+                let before = self.at;
+                self.plain();
+                if self.at > before {
+                    continue;
+                }
+            }
             let value = self.step(inst);
             if let Some(slot) = self.values.get_mut(self.at) {
                 *slot = value;
@@ -151,6 +160,17 @@ impl<'a, 'o> Body<'a, 'o> {
             self.at += 1;
         }
         self.s.values = core::mem::take(&mut self.values);
+    }
+
+    #[cfg(not(test))]
+    #[inline(always)]
+    fn uses_patterns(&self) -> bool {
+        true
+    }
+
+    #[cfg(test)]
+    fn uses_patterns(&self) -> bool {
+        !self.s.without_patterns
     }
 
     /// Writes one instruction and gives the operand that stands for its value.

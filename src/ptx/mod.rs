@@ -104,6 +104,7 @@ mod target;
 mod tests;
 #[cfg(test)]
 mod tests_families;
+mod token;
 mod values;
 mod writer;
 

@@ -292,6 +292,12 @@ static PLACES: [u8; 256] = {
     places
 };
 
+/// Whether an opcode has patterns.
+#[inline(always)]
+pub(super) fn may_be(op: Op) -> bool {
+    PLACES[op as usize & 255] != 0
+}
+
 impl Body<'_, '_> {
     /// Writes instructions as long as they have patterns.
     pub fn plain(&mut self) {
@@ -351,5 +357,89 @@ impl Body<'_, '_> {
         let left = lines.left();
         self.w.resume(left);
         self.at = at;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::KernelBuilder;
+    use crate::kernel::Value;
+    use crate::op::Operand;
+    use crate::ptx::{Emitter, Options, Target};
+    use crate::types::{Const, Scalar};
+
+    /// Every opcode of values that has patterns, on every type, of registers and of constants, narrow and wide.
+    fn describe(b: &mut KernelBuilder) {
+        b.reset("k", [64, 1, 1]);
+        for scalar in Scalar::ALL {
+            let ty = Type::of(scalar);
+            let given = b.scalar("", ty);
+            let parameter = b.param(given);
+            let most = match scalar.bits() {
+                1 => 1,
+                64 => u64::MAX >> 1,
+                bits => (1 << (bits - 1)) - 1,
+            };
+            let (one, most) = (Const::new(ty, 1).unwrap(), Const::new(ty, most).unwrap());
+            let (one, most) = (b.constant(one), b.constant(most));
+            let (flag, count) = (b.constant(true), b.constant(3u32));
+            let var = b.var(most);
+            for rotation in 0..3 {
+                let mut values = [parameter, one, most];
+                values.rotate_left(rotation);
+                for op in Op::ALL {
+                    let row = op.row();
+                    if !may_be(op)
+                        || !row.types.contains(ty)
+                        || row.operands.contains(&Operand::Var)
+                    {
+                        continue;
+                    }
+                    let operand = |(n, kind): (usize, &Operand)| match kind {
+                        Operand::Bool => flag,
+                        Operand::U32 => count,
+                        _ => values[n % 3],
+                    };
+                    let operands: Vec<Value> =
+                        row.operands.iter().enumerate().map(operand).collect();
+                    if op != Op::Var {
+                        b.apply(op, &operands);
+                    }
+                }
+                b.set(var, values[0]);
+                let held = b.get(var);
+                b.set(var, held);
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_write_what_the_methods_write() {
+        for contract in [false, true] {
+            let mut b = KernelBuilder::new("k", [1, 1, 1]);
+            describe(&mut b);
+            if contract {
+                b.allow_contraction();
+            }
+            let kernel = b.finish().unwrap();
+            for target in ["sm_75", "sm_90"] {
+                let options = Options::new(Target::parse(target).unwrap());
+                let text = |mut emitter: Emitter| {
+                    let mut out = Vec::new();
+                    emitter.emit(&kernel, &options, &mut out).unwrap();
+                    String::from_utf8(out).unwrap()
+                };
+                let (fast, slow) = (
+                    text(Emitter::new()),
+                    text(Emitter::new().without_patterns()),
+                );
+                assert!(fast.lines().count() > 500);
+                for (fast, slow) in fast.lines().zip(slow.lines()) {
+                    assert_eq!(fast, slow);
+                }
+                assert_eq!(fast, slow);
+            }
+        }
     }
 }

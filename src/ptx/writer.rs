@@ -4,6 +4,9 @@
 //! operand in 16. A [`Line`] stores them whole into room that was checked once, and its position advances by their length,
 //! so that writing is a few moves of known size. A register's number is turned into digits by counting in text.
 
+use super::token::{AHEAD, wide};
+pub(super) use super::token::{Registers, Token};
+
 /// A text of at most 28 bytes, its last two bytes again behind them, its length in the last byte.
 #[derive(Clone, Copy)]
 pub(super) struct Piece([u8; 32]);
@@ -30,315 +33,6 @@ impl Piece {
     /// Whether a [`ShortLine`] takes it.
     pub const fn is_short(&self) -> bool {
         self.0[31] >= AHEAD as u8 && self.0[31] <= 16
-    }
-}
-
-/// An operand: a register, a symbol or an immediate.
-///
-/// `, ` and up to 13 bytes of text, so that an operand that is not the first is stored as it stands, in little-endian
-/// order through `low` and `high`; in the highest byte the length of both and marks. A wide immediate holds its 64 bits in
-/// `low` and the letter after the leading 0 in `high`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token {
-    low: u64,
-    high: u64,
-}
-
-/// What stands before every operand but the first, and its length.
-const SEPARATOR: u64 = u16::from_le_bytes(*b", ") as u64;
-const AHEAD: usize = 2;
-/// Where the length is in `high`. The marks stand below it.
-const LEN: u32 = 60;
-const IMMEDIATE: u64 = 1 << 56;
-const WIDE: u64 = 1 << 57;
-/// The least number that takes more than 12 digits; there may be a sign.
-const LONG: u64 = 1_000_000_000_000;
-
-impl Token {
-    /// What stands for no value.
-    pub const NONE: Token = Token::from_short_text(0, 0, 0);
-
-    /// The text in little-endian order, of at most 13 bytes.
-    const fn from_text(text: u128, len: usize, marks: u64) -> Token {
-        let all = text << (8 * AHEAD) | SEPARATOR as u128;
-        Token {
-            low: all as u64,
-            high: (all >> 64) as u64 | ((AHEAD + len) as u64) << LEN | marks,
-        }
-    }
-
-    /// As [`Token::from_text`] of at most 6 bytes.
-    const fn from_short_text(text: u64, len: usize, marks: u64) -> Token {
-        Token {
-            low: text << (8 * AHEAD) | SEPARATOR,
-            high: ((AHEAD + len) as u64) << LEN | marks,
-        }
-    }
-
-    /// A prefix of at most 3 bytes and a number.
-    #[inline]
-    pub const fn numbered(prefix: &str, number: u32) -> Token {
-        Token::numbered_text(prefix, number, 0)
-    }
-
-    #[inline]
-    const fn numbered_text(prefix: &str, number: u32, marks: u64) -> Token {
-        let prefix = prefix.as_bytes();
-        if number < 1000 {
-            let (mut text, digits) = short_digits(number);
-            let mut i = prefix.len();
-            while i > 0 {
-                i -= 1;
-                text = text << 8 | prefix[i] as u64;
-            }
-            return Token::from_short_text(text, digits + prefix.len(), marks);
-        }
-        let (mut text, digits) = digits(number as u64);
-        let mut i = prefix.len();
-        while i > 0 {
-            i -= 1;
-            text = text << 8 | prefix[i] as u128;
-        }
-        Token::from_text(text, digits + prefix.len(), marks)
-    }
-
-    /// A symbol of at most 13 bytes.
-    pub const fn symbol(name: &str) -> Token {
-        let name = name.as_bytes();
-        assert!(name.len() < 14);
-        let mut text = 0;
-        let mut i = name.len();
-        while i > 0 {
-            i -= 1;
-            text = text << 8 | name[i] as u128;
-        }
-        Token::from_text(text, name.len(), 0)
-    }
-
-    /// An integer immediate: decimal where it is short, hexadecimal otherwise.
-    #[inline]
-    pub const fn integer(bits: u64, negative: bool) -> Token {
-        if bits < 1000 && !negative {
-            return Token::numbered_text("", bits as u32, IMMEDIATE);
-        }
-        Token::long_integer(bits, negative)
-    }
-
-    const fn long_integer(bits: u64, negative: bool) -> Token {
-        let magnitude = if negative { bits.wrapping_neg() } else { bits };
-        if magnitude >= LONG {
-            return Token::wide(bits, b'x');
-        }
-        let (mut text, mut len) = digits(magnitude);
-        if negative {
-            text = text << 8 | b'-' as u128;
-            len += 1;
-        }
-        Token::from_text(text, len, IMMEDIATE)
-    }
-
-    const fn wide(bits: u64, letter: u8) -> Token {
-        Token {
-            low: bits,
-            high: WIDE | IMMEDIATE | letter as u64,
-        }
-    }
-
-    /// An f32 immediate: `0f` and eight hexadecimal digits, never a decimal.
-    pub const fn f32(bits: u32) -> Token {
-        let text = (hex8(bits) as u128) << 16 | u16::from_le_bytes(*b"0f") as u128;
-        Token::from_text(text, 10, IMMEDIATE)
-    }
-
-    /// An f64 immediate: `0d` and sixteen hexadecimal digits.
-    pub const fn f64(bits: u64) -> Token {
-        Token::wide(bits, b'd')
-    }
-
-    /// The bits of a 16-bit float: `0x` and four hexadecimal digits.
-    pub const fn b16(bits: u16) -> Token {
-        let digits = hex8(bits as u32) >> 32;
-        let text = (digits as u128) << 16 | u16::from_le_bytes(*b"0x") as u128;
-        Token::from_text(text, 6, IMMEDIATE)
-    }
-
-    /// What stands for a vector: where its elements' operands begin among the kept groups.
-    pub const fn group(start: u32) -> Token {
-        Token::from_short_text(start as u64, 0, 0)
-    }
-
-    /// The start of a [`Token::group`].
-    pub const fn start(self) -> usize {
-        (self.low >> (8 * AHEAD)) as u32 as usize
-    }
-
-    /// Whether this is an immediate.
-    #[inline]
-    pub const fn is_immediate(self) -> bool {
-        self.high & IMMEDIATE != 0
-    }
-
-    #[inline(always)]
-    pub const fn is_wide(self) -> bool {
-        self.high & WIDE != 0
-    }
-
-    /// The length of the separator and the text.
-    #[inline(always)]
-    const fn len(self) -> usize {
-        (self.high >> LEN) as usize
-    }
-}
-
-/// The decimal digits of a number below 1000, the first in the lowest byte, and how many.
-#[inline]
-const fn short_digits(number: u32) -> (u64, usize) {
-    if number < 10 {
-        return (b'0' as u64 + number as u64, 1);
-    }
-    let (hundreds, tens, ones) = (number / 100, number / 10 % 10, number % 10);
-    let zeros = u32::from_le_bytes(*b"000\0");
-    let all = (hundreds | tens << 8 | ones << 16) + zeros;
-    let absent = (number < 100) as usize;
-    ((all >> (8 * absent)) as u64, 3 - absent)
-}
-
-/// The decimal digits of a number, the first in the lowest byte, and how many.
-const fn digits(mut number: u64) -> (u128, usize) {
-    let mut text = 0;
-    let mut len = 0;
-    loop {
-        text = text << 8 | (b'0' + (number % 10) as u8) as u128;
-        len += 1;
-        number /= 10;
-        if number == 0 {
-            return (text, len);
-        }
-    }
-}
-
-#[inline(always)]
-fn both(low: u64, high: u64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&low.to_le_bytes());
-    bytes[8..].copy_from_slice(&high.to_le_bytes());
-    bytes
-}
-
-/// Eight hexadecimal digits, the first in the lowest byte.
-const fn hex8(bits: u32) -> u64 {
-    // A nibble to a byte, then the two ranges of digits at once.
-    let x = bits as u64;
-    let x = (x << 16 | x) & 0x0000_FFFF_0000_FFFF;
-    let x = (x << 8 | x) & 0x00FF_00FF_00FF_00FF;
-    let x = (x << 4 | x) & 0x0F0F_0F0F_0F0F_0F0F;
-    let letters = (x + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
-    (x + 0x3030_3030_3030_3030 + letters * 7).swap_bytes()
-}
-
-/// The text of a wide immediate.
-#[cold]
-#[inline(never)]
-fn wide(token: Token) -> [u8; 18] {
-    let mut text = [b'0'; 18];
-    text[1] = token.high as u8;
-    text[2..10].copy_from_slice(&hex8((token.low >> 32) as u32).to_le_bytes());
-    text[10..].copy_from_slice(&hex8(token.low as u32).to_le_bytes());
-    text
-}
-
-/// A register class: hands out `%r1`, `%r2`, …, counting in text.
-///
-/// It counts in one half of the text: numbers are taken one after the other, and each must be there at once.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Registers {
-    /// The halves of the next one's token.
-    next: [u64; 2],
-    /// The half that holds the last digit, and a one at its place there.
-    half: usize,
-    step: u64,
-    /// How often that can be added before the last digit is a 9.
-    left: u32,
-    /// The greatest multiple of ten that is not above the next number.
-    tens: u32,
-    prefix: &'static str,
-}
-
-impl Registers {
-    pub const fn new(prefix: &'static str) -> Registers {
-        let mut registers = Registers::from(prefix, 0);
-        // %r0 stays unused.
-        registers.left -= 1;
-        registers.next[registers.half] += registers.step;
-        registers
-    }
-
-    /// From a number that is a multiple of ten.
-    const fn from(prefix: &'static str, number: u32) -> Registers {
-        let next = Token::numbered(prefix, number);
-        let place = next.len() - 1;
-        Registers {
-            next: [next.low, next.high],
-            half: place / 8,
-            step: 1 << (8 * (place % 8)),
-            left: 9,
-            tens: number,
-            prefix,
-        }
-    }
-
-    /// A new register.
-    #[inline(always)]
-    pub fn take(&mut self) -> Token {
-        let token = self.next();
-        self.count_up();
-        token
-    }
-
-    /// The register that is taken next.
-    #[inline(always)]
-    pub fn next(&self) -> Token {
-        let [low, high] = self.next;
-        Token { low, high }
-    }
-
-    #[inline(always)]
-    pub fn count_up(&mut self) {
-        if self.left == 0 {
-            self.carry();
-        } else {
-            self.left -= 1;
-            self.next[self.half & 1] += self.step;
-        }
-    }
-
-    /// Counts up where the last digit is 9.
-    #[inline(never)]
-    fn carry(&mut self) {
-        // At most a few an instruction, of which there are fewer than 2^28.
-        self.tens = self.tens.saturating_add(10);
-        self.left = 9;
-        let [low, high] = self.next;
-        let mut text = u128::from(low) | u128::from(high) << 64;
-        let mut at = 8 * (self.next().len() - 1);
-        while at > 8 * (AHEAD + self.prefix.len()) {
-            text -= 9 << at;
-            at -= 8;
-            if (text >> at) as u8 != b'9' {
-                text += 1 << at;
-                self.next = [text as u64, (text >> 64) as u64];
-                return;
-            }
-        }
-        *self = Registers::from(self.prefix, self.tens);
-    }
-
-    /// How many were taken.
-    pub fn count(&self) -> u32 {
-        self.tens
-            .saturating_add(9 - self.left.min(9))
-            .saturating_sub(1)
     }
 }
 
@@ -423,7 +117,7 @@ impl<'w> Line<'w> {
         self = self.piece(piece);
         // The separator falls on the space behind the mnemonic and what is before it, which are put there again.
         self.at = self.at.wrapping_sub(AHEAD);
-        self.put(&both(to.low, to.high), 0);
+        self.put(&to.bytes(), 0);
         self.put(&[piece.0[28], piece.0[29]], to.len());
         self
     }
@@ -432,7 +126,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn bracket(mut self, base: Token) -> Line<'w> {
         self.at += 1;
-        self.put(&both(base.low, base.high), 0);
+        self.put(&base.bytes(), 0);
         self.at -= 1;
         self.put(b", [", 1 + base.len());
         self
@@ -442,7 +136,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn first_bracket(mut self, base: Token) -> Line<'w> {
         self.at = self.at.wrapping_sub(1);
-        self.put(&both(base.low, base.high), 0);
+        self.put(&base.bytes(), 0);
         self.put(b" [", base.len());
         self
     }
@@ -461,9 +155,7 @@ impl<'w> Line<'w> {
     /// An operand that is the first, and no wide immediate.
     #[inline(always)]
     pub fn register(mut self, token: Token) -> Line<'w> {
-        let low = token.low >> (8 * AHEAD) | token.high << (64 - 8 * AHEAD);
-        let high = token.high >> (8 * AHEAD);
-        self.put(&both(low, high), token.len() - AHEAD);
+        self.put(&token.text(), token.len() - AHEAD);
         self
     }
 
@@ -473,7 +165,7 @@ impl<'w> Line<'w> {
         if token.is_wide() {
             return self.bytes(b", ").token(token);
         }
-        self.put(&both(token.low, token.high), token.len());
+        self.put(&token.bytes(), token.len());
         self
     }
 
@@ -556,7 +248,7 @@ impl ShortLine<'_, '_> {
             self.put(short);
         }
         self.at = usize::from(mnemonic.0[31]).wrapping_sub(AHEAD);
-        self.put(&both(to.low, to.high));
+        self.put(&to.bytes());
         self.put(&[mnemonic.0[28], mnemonic.0[29]]);
         self.at += to.len();
         self
@@ -565,7 +257,7 @@ impl ShortLine<'_, '_> {
     /// `, ` and an operand.
     #[inline(always)]
     pub fn operand(mut self, token: Token) -> Self {
-        self.put(&both(token.low, token.high));
+        self.put(&token.bytes());
         self.at += token.len();
         self
     }
@@ -640,6 +332,7 @@ impl<'a> Writer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::token::LONG;
     use super::*;
 
     fn text(write: impl FnOnce(&mut Writer<'_>)) -> String {
