@@ -1,17 +1,16 @@
 //! The tools that the tests compare with.
 //!
-//! A tool is found by its variable (`KERNITE_SPIRV_VAL`, `KERNITE_SPIRV_DIS`,
-//! `KERNITE_SPIRV_AS`, `KERNITE_GLSLANG`), below the folders of `KERNITE_ORACLES` (separated by
-//! `:`), or, for glslangValidator, on the path. A missing tool is a skip that is printed and
-//! counted, and a failure where `KERNITE_REQUIRE_ORACLES` (a list separated by commas) names it.
+//! A tool is found by its variable (`KERNITE_SPIRV_VAL`, `KERNITE_SPIRV_DIS`, `KERNITE_SPIRV_AS`, `KERNITE_GLSLANG`,
+//! `KERNITE_SPIRV_GRAMMAR`), in the folder of the oracles (`KERNITE_ORACLES`, by default `.oracles`), or, for
+//! glslangValidator, on the path. A missing tool is a skip that is printed and counted, and a failure where
+//! `KERNITE_REQUIRE_ORACLES` (`all`, or a list separated by commas) names it.
 
+use kernite_testkit::{oracle::REQUIRE, skip, tools};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 static FOUND: Mutex<Vec<(Tool, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 /// A tool that may be missing.
@@ -51,10 +50,12 @@ impl Tool {
         }
     }
 
-    fn file(self) -> &'static str {
+    /// Where PyPI's packages have it.
+    fn inside(self) -> Option<String> {
         match self {
-            Tool::Grammar => "spirv.core.grammar.json",
-            _ => self.name(),
+            Tool::Glslang => None,
+            Tool::Grammar => Some("include/spirv/unified1/spirv.core.grammar.json".to_owned()),
+            _ => Some(format!("bin/{}", self.name())),
         }
     }
 }
@@ -65,7 +66,6 @@ impl Tool {
 ///
 /// If the tool is missing and `KERNITE_REQUIRE_ORACLES` names it.
 pub fn find(tool: Tool) -> Option<PathBuf> {
-    // Searched once: a folder of oracles may be large.
     let mut found = FOUND.lock().unwrap_or_else(|e| e.into_inner());
     let known = found
         .iter()
@@ -90,56 +90,29 @@ pub fn find(tool: Tool) -> Option<PathBuf> {
 ///
 /// If `KERNITE_REQUIRE_ORACLES` names the tool.
 pub fn skip(tool: Tool, why: &str) {
-    let required = std::env::var("KERNITE_REQUIRE_ORACLES").unwrap_or_default();
+    let required = std::env::var(REQUIRE).unwrap_or_default();
+    let mut names = required.split(',').map(str::trim);
     assert!(
-        !required.split(',').any(|name| name.trim() == tool.name()),
-        "{} is required: {why}: set {} or KERNITE_ORACLES",
+        !names.any(|name| name == "all" || name == tool.name()),
+        "{REQUIRE} requires {}: {why}; run `.ci/install-oracles`",
         tool.name(),
-        tool.variable()
     );
-    let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    println!("skipped (number {count}): {}: {why}", tool.name());
+    skip::skip(&format!("oracle {}", tool.name()), why);
 }
 
 fn locate(tool: Tool) -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(tool.variable()) {
         return Some(path.into());
     }
-    let folders = std::env::var_os("KERNITE_ORACLES").unwrap_or_default();
-    let found = std::env::split_paths(&folders).find_map(|f| below(&f, tool.file(), 9));
-    if let Some(path) = found {
-        return if tool == Tool::Grammar {
-            path.parent().map(Path::to_owned)
-        } else {
-            Some(path)
-        };
+    let Some(inside) = tool.inside() else {
+        return tools::on_path(tool.name()).into_iter().next();
+    };
+    let pattern = format!("*/lib/python3*/site-packages/cmeel.prefix/{inside}");
+    let found = tools::find(&tools::folder(), &pattern).into_iter().next()?;
+    match tool {
+        Tool::Grammar => found.parent().map(Path::to_owned),
+        _ => Some(found),
     }
-    if tool == Tool::Glslang {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        return std::env::split_paths(&path)
-            .map(|folder| folder.join(tool.name()))
-            .find(|file| file.is_file());
-    }
-    None
-}
-
-/// A file of this name in a folder or below it.
-fn below(folder: &Path, name: &str, depth: usize) -> Option<PathBuf> {
-    let direct = folder.join(name);
-    if direct.is_file() {
-        return Some(direct);
-    }
-    if depth == 0 {
-        return None;
-    }
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)
-        .ok()?
-        .flatten()
-        .filter(|e| e.file_type().is_ok_and(|t| t.is_dir()))
-        .map(|e| e.path())
-        .collect();
-    folders.sort();
-    folders.iter().find_map(|f| below(f, name, depth - 1))
 }
 
 /// A command for a tool, with its libraries beside it if it has some.
