@@ -1,14 +1,14 @@
 //! The tools that the tests compare with.
 //!
 //! A tool is found by its variable (`KERNITE_SPIRV_VAL`, `KERNITE_SPIRV_DIS`, `KERNITE_SPIRV_AS`, `KERNITE_GLSLANG`,
-//! `KERNITE_SPIRV_GRAMMAR`), in the folder of the oracles (`KERNITE_ORACLES`, by default `.oracles`), or, for
+//! `KERNITE_DXCOMPILER`, `KERNITE_SPIRV_GRAMMAR`), in the folder of the oracles (`KERNITE_ORACLES`, by default `.oracles`), or, for
 //! glslangValidator, on the path. A missing tool is a skip that is printed and counted, and a failure where
 //! `KERNITE_REQUIRE_ORACLES` (`all`, or a list separated by commas) names it.
 
 use kernite_testkit::{oracle::REQUIRE, skip, tools};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 
 static FOUND: Mutex<Vec<(Tool, Option<PathBuf>)>> = Mutex::new(Vec::new());
@@ -24,6 +24,8 @@ pub enum Tool {
     SpirvAs,
     /// Khronos's GLSL compiler.
     Glslang,
+    /// Microsoft's HLSL compiler, a shared library.
+    Dxc,
     /// Khronos's machine-readable grammar, a folder.
     Grammar,
 }
@@ -36,6 +38,7 @@ impl Tool {
             Tool::SpirvDis => "spirv-dis",
             Tool::SpirvAs => "spirv-as",
             Tool::Glslang => "glslangValidator",
+            Tool::Dxc => "dxc",
             Tool::Grammar => "spirv-grammar",
         }
     }
@@ -46,6 +49,7 @@ impl Tool {
             Tool::SpirvDis => "KERNITE_SPIRV_DIS",
             Tool::SpirvAs => "KERNITE_SPIRV_AS",
             Tool::Glslang => "KERNITE_GLSLANG",
+            Tool::Dxc => "KERNITE_DXCOMPILER",
             Tool::Grammar => "KERNITE_SPIRV_GRAMMAR",
         }
     }
@@ -54,8 +58,12 @@ impl Tool {
     fn inside(self) -> Option<String> {
         match self {
             Tool::Glslang => None,
-            Tool::Grammar => Some("include/spirv/unified1/spirv.core.grammar.json".to_owned()),
-            _ => Some(format!("bin/{}", self.name())),
+            Tool::Dxc => Some("compushady/backends/libdxcompiler*.so".to_owned()),
+            Tool::Grammar => {
+                let unified = "include/spirv/unified1/spirv.core.grammar.json";
+                Some(format!("cmeel.prefix/{unified}"))
+            }
+            _ => Some(format!("cmeel.prefix/bin/{}", self.name())),
         }
     }
 }
@@ -107,7 +115,7 @@ fn locate(tool: Tool) -> Option<PathBuf> {
     let Some(inside) = tool.inside() else {
         return tools::on_path(tool.name()).into_iter().next();
     };
-    let pattern = format!("*/lib/python3*/site-packages/cmeel.prefix/{inside}");
+    let pattern = format!("*/lib/python3*/site-packages/{inside}");
     let found = tools::find(&tools::folder(), &pattern).into_iter().next()?;
     match tool {
         Tool::Grammar => found.parent().map(Path::to_owned),
@@ -157,4 +165,76 @@ pub fn run(path: &Path, arguments: &[&str], input: &[u8]) -> (bool, Vec<u8>) {
 pub fn spirv_val(path: &Path, module: &[u8]) -> (bool, String) {
     let (valid, text) = run(path, &["--target-env", "vulkan1.3", "-"], module);
     (valid, String::from_utf8_lossy(&text).into_owned())
+}
+
+/// spirv-val for many modules, under Vulkan 1.3: its library, called by a script that stays, where Python and the library
+/// are at hand, and else the program each time.
+#[derive(Debug)]
+pub struct Service {
+    program: PathBuf,
+    library: PathBuf,
+    child: Option<Child>,
+}
+
+impl Service {
+    /// For the program at this path.
+    pub fn new(program: &Path) -> Service {
+        let prefix = program.parent().and_then(Path::parent);
+        Service {
+            program: program.to_owned(),
+            library: prefix.map_or_else(PathBuf::new, |p| p.join("lib/libSPIRV-Tools-shared.so")),
+            child: None,
+        }
+    }
+
+    /// The verdict, and the message as [`spirv_val`] gives it.
+    pub fn judge(&mut self, module: &[u8]) -> (bool, String) {
+        if !self.library.is_file() {
+            return spirv_val(&self.program, module);
+        }
+        if self.child.is_none() {
+            self.child = Command::new("python3")
+                .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv_val.py"))
+                .arg(&self.library)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .ok();
+        }
+        match self.ask(module) {
+            Ok(answer) => answer,
+            Err(_) => {
+                // It crashed, or there is no Python: once more by the program.
+                self.child = None;
+                spirv_val(&self.program, module)
+            }
+        }
+    }
+
+    fn ask(&mut self, module: &[u8]) -> std::io::Result<(bool, String)> {
+        let child = self.child.as_mut().ok_or(ErrorKind::NotFound)?;
+        let (Some(to), Some(from)) = (child.stdin.as_mut(), child.stdout.as_mut()) else {
+            return Err(ErrorKind::NotFound.into());
+        };
+        let length = u32::try_from(module.len()).map_err(|_| ErrorKind::InvalidInput)?;
+        to.write_all(&length.to_le_bytes())?;
+        to.write_all(module)?;
+        to.flush()?;
+        let mut head = [0; 5];
+        from.read_exact(&mut head)?;
+        let [valid, a, b, c, d] = head;
+        let mut text = vec![0; u32::from_le_bytes([a, b, c, d]) as usize];
+        from.read_exact(&mut text)?;
+        Ok((valid != 0, String::from_utf8_lossy(&text).into_owned()))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // The end of its input ends it.
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
 }
