@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Bar {
     /// The groups.
     pub groups: fn(Group) -> bool,
-    /// The contestant it is set for.
+    /// The contestant it is set for; that of [`Limit::Spread`] is [`EVERY`].
     pub ours: &'static str,
     /// What must hold.
     pub limit: Limit,
@@ -27,7 +27,16 @@ pub enum Limit {
     Bytes(f64, &'static str),
     /// It takes at most so many nanoseconds an instruction.
     EachNanos(f64),
+    /// It takes at most so many nanoseconds more than another.
+    NanosMore(f64, &'static str),
+    /// It executes at least so many million instructions a second.
+    Millions(f64),
+    /// Among all of the group, an instruction takes at most so many times what it takes in the best.
+    Spread(f64),
 }
+
+/// All contestants of a group.
+pub const EVERY: &str = "kernite: every one";
 
 const SMALL: [Case; 2] = [Case::VectorAdd, Case::Saxpy];
 const STRAIGHT: [Case; 2] = [Case::Straight(1_000), Case::Straight(10_000)];
@@ -55,6 +64,22 @@ fn validation(group: Group) -> bool {
     )
 }
 
+fn dxbc(group: Group) -> bool {
+    group == Group::Dxbc
+}
+
+fn reference(group: Group) -> bool {
+    matches!(group, Group::Reference(_))
+}
+
+fn growth(group: Group) -> bool {
+    matches!(group, Group::Growth(_))
+}
+
+fn worst(group: Group) -> bool {
+    matches!(group, Group::Worst(_))
+}
+
 const fn bar(groups: fn(Group) -> bool, ours: &'static str, limit: Limit) -> Bar {
     Bar {
         groups,
@@ -76,6 +101,13 @@ pub const BARS: &[Bar] = &[
     bar(spirv, WHOLE, Limit::Faster(20.0, NAGA)),
     bar(validation, VALIDATE, Limit::EachNanos(100.0)),
     bar(validation, VALIDATE, Limit::Faster(2.0, RSPIRV_PARSE)),
+    bar(validation, VALIDATE, Limit::Faster(30.0, SPIRV_TOOLS)),
+    bar(dxbc, CONTAINER, Limit::NanosMore(1000.0, CONTAINER_DIGESTS)),
+    bar(dxbc, DIGEST, Limit::Faster(0.9, MD5)),
+    bar(reference, UNCHECKED, Limit::Millions(100.0)),
+    bar(reference, CHECKED, Limit::Millions(20.0)),
+    bar(growth, EVERY, Limit::Spread(2.0)),
+    bar(worst, EVERY, Limit::Spread(4.0)),
 ];
 
 /// What was measured for a bar in a group.
@@ -90,20 +122,28 @@ pub struct Verdict {
 }
 
 impl Bar {
-    /// Compares with what was measured of a group.
-    pub fn judge(self, group: Group, times: &Times) -> Verdict {
+    /// Compares with what was measured of a group. `None` where a rival is not installed.
+    pub fn judge(self, group: Group, times: &Times) -> Option<Verdict> {
         let ours = self.ours;
+        if let Limit::Ratio(_, other) | Limit::Faster(_, other) = self.limit
+            && !times.contestants().iter().any(|c| c.name == other)
+        {
+            return None;
+        }
         let found = match self.limit {
             Limit::Ratio(_, other) => times.ratio(ours, other),
             Limit::Faster(_, other) => times.ratio(other, ours),
             Limit::Bytes(_, other) => times.of(ours).bytes as f64 / times.of(other).bytes as f64,
             Limit::EachNanos(_) => times.median_each(ours),
+            Limit::NanosMore(_, other) => times.median(ours) - times.median(other),
+            Limit::Millions(_) => 1e3 / times.median_each(ours),
+            Limit::Spread(_) => times.spread(),
         };
-        Verdict {
+        Some(Verdict {
             group,
             bar: self,
             found,
-        }
+        })
     }
 }
 
@@ -111,10 +151,12 @@ impl Verdict {
     /// Whether the bar is reached.
     pub fn holds(&self) -> bool {
         match self.bar.limit {
-            Limit::Ratio(most, _) | Limit::Bytes(most, _) | Limit::EachNanos(most) => {
-                self.found <= most
-            }
-            Limit::Faster(least, _) => self.found >= least,
+            Limit::Ratio(most, _)
+            | Limit::Bytes(most, _)
+            | Limit::EachNanos(most)
+            | Limit::NanosMore(most, _)
+            | Limit::Spread(most) => self.found <= most,
+            Limit::Faster(least, _) | Limit::Millions(least) => self.found >= least,
         }
     }
 }
@@ -126,6 +168,9 @@ impl fmt::Display for Limit {
             Limit::Faster(least, other) => write!(f, "{other} at least {least} ×"),
             Limit::Bytes(most, other) => write!(f, "at most {most} × the bytes of {other}"),
             Limit::EachNanos(most) => write!(f, "at most {most} ns an instruction"),
+            Limit::NanosMore(most, other) => write!(f, "at most {most} ns more than {other}"),
+            Limit::Millions(least) => write!(f, "at least {least} million instructions a second"),
+            Limit::Spread(most) => write!(f, "an instruction at most {most} × the best"),
         }
     }
 }
@@ -135,8 +180,10 @@ impl Verdict {
     pub fn value(&self) -> String {
         match self.bar.limit {
             Limit::Ratio(..) | Limit::Bytes(..) => format!("{:.2} ×", self.found),
-            Limit::Faster(..) => format!("{:.1} ×", self.found),
+            Limit::Faster(..) | Limit::Spread(_) => format!("{:.1} ×", self.found),
             Limit::EachNanos(_) => format!("{:.1} ns", self.found),
+            Limit::NanosMore(..) => format!("{:.0} ns", self.found),
+            Limit::Millions(_) => format!("{:.0} M/s", self.found),
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! `cargo bench -p kernite-benches --bench ratios` compares and gives a verdict on each bar; the other benches are
 //! Criterion's.
-#![forbid(unsafe_code)]
 
 pub mod bars;
 pub mod check;
@@ -10,4 +9,5 @@ pub mod count;
 pub mod floor;
 pub mod group;
 pub mod paired;
+pub mod report;
 pub mod rival;

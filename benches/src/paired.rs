@@ -125,6 +125,18 @@ impl Times {
         self.median(name) / self.of(name).instructions as f64
     }
 
+    /// How many times the time of the best an instruction takes in the worst: the median of the rounds' ratios.
+    pub fn spread(&self) -> f64 {
+        median(self.rounds.iter().map(|round| {
+            let each = round.iter().zip(&self.contestants);
+            let each = each.map(|(time, c)| time / c.instructions as f64);
+            let (least, most) = each.fold((f64::INFINITY, 0.0f64), |(least, most), time| {
+                (least.min(time), most.max(time))
+            });
+            most / least
+        }))
+    }
+
     /// A contestant.
     pub fn of(&self, name: &str) -> Timed {
         self.contestants[self.index(name)]
@@ -187,5 +199,6 @@ mod tests {
         assert_eq!(times.ratio("ours", "floor"), 2.0);
         assert_eq!(times.ratio_each("ours", "floor"), 1.0);
         assert_eq!(times.median("ours"), 3.0);
+        assert_eq!(times.spread(), 1.0);
     }
 }

@@ -33,3 +33,21 @@ pub const HEADERS: &str = "floor: walk the headers";
 pub const RSPIRV_PARSE: &str = "rspirv: parse";
 /// naga's parser and validator.
 pub const NAGA_PARSE: &str = "naga: parse, validate";
+/// SPIRV-Tools in process, its context kept; there where its shared library is.
+pub const SPIRV_TOOLS: &str = "SPIRV-Tools: validate";
+
+/// The reference executor with every check off.
+pub const UNCHECKED: &str = "kernite: run, unchecked";
+/// The reference executor with its default checks.
+pub const CHECKED: &str = "kernite: run, checked";
+/// The same on two threads. What is taken is the time of all threads together: how much dearer that is.
+pub const THREADS: &str = "kernite: run, checked, 2 threads";
+
+/// MD5 by the crate `md-5` of what a container's digest covers.
+pub const MD5: &str = "md-5: MD5";
+/// The container's digest.
+pub const DIGEST: &str = "kernite: digest";
+/// The container's digest and the shader hash: what reading and checking computes.
+pub const CONTAINER_DIGESTS: &str = "kernite: both digests";
+/// Reading a container and checking everything, its digest and shader hash among it.
+pub const CONTAINER: &str = "kernite: read, check";

@@ -1,6 +1,6 @@
 //! Validators on the module that kernite makes.
 
-use super::names::{HEADERS, NAGA_PARSE, RSPIRV_PARSE, VALIDATE};
+use super::names::{HEADERS, NAGA_PARSE, RSPIRV_PARSE, SPIRV_TOOLS, VALIDATE};
 use crate::count;
 use crate::paired::Contestant;
 use crate::rival;
@@ -16,12 +16,17 @@ pub(super) fn contestants(case: Case) -> Vec<Contestant> {
     let mut ours = Ours::default();
     assert_eq!(rival::rspirv::parse(&words), size.0);
     rival::naga::parse_and_validate(&words);
-    vec![
+    let mut contestants = vec![
         Contestant::new(HEADERS, size, move || count::spirv(&headers)),
         Contestant::new(VALIDATE, size, move || ours.validate(&ours_words)),
         Contestant::new(RSPIRV_PARSE, size, move || rival::rspirv::parse(&parsed)),
         Contestant::new(NAGA_PARSE, size, move || {
             rival::naga::parse_and_validate(&taken)
         }),
-    ]
+    ];
+    if let Some(tools) = rival::spirv_tools::SpirvTools::load() {
+        let run = move || tools.validate(&words);
+        contestants.push(Contestant::new(SPIRV_TOOLS, size, run));
+    }
+    contestants
 }

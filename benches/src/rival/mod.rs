@@ -2,3 +2,4 @@
 
 pub mod naga;
 pub mod rspirv;
+pub mod spirv_tools;
