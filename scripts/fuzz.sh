@@ -46,7 +46,7 @@ one() {
     mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target" fuzz/logs
     # shellcheck disable=SC2046 # several folders
     "fuzz/target/$host/release/$target" "fuzz/corpus/$target" $(seeds "$target") \
-        -artifact_prefix="fuzz/artifacts/$target/" -max_len=16384 -timeout=20 \
+        -artifact_prefix="fuzz/artifacts/$target/" -max_len=16384 -timeout=30 \
         -rss_limit_mb=2048 -print_final_stats=1 >"fuzz/logs/$target" 2>&1 &
     local pid=$! used=0 now
     while now=$(ps -o cputimes= -p $pid); do

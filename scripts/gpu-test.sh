@@ -17,18 +17,19 @@ rm -rf "$pack" "$pack.tar.gz"
 mkdir -p "$pack"
 
 # Every test target whose name begins with `gpu_`; what runs on every device at hand; and the examples that use a GPU or
-# show a kernel that the tests run on one.
+# show a kernel that the tests run on one. The other members are left out: they need no GPU, and much to be built.
 {
-    cargo test --locked --release --workspace --no-run --test 'gpu_*' --test filetests --test field_cases \
+    cargo test --locked --release -p kernite-cuda-tests -p kernite-suite --no-run --test 'gpu_*' --test filetests --test field_cases \
         --test spirv_exhaustive --message-format=json-render-diagnostics
-    cargo build --locked --release -p kernite --example quickstart --example cuda_saxpy --example jit_expression \
-        --example mandelbrot --message-format=json-render-diagnostics
+    cargo build --locked --release -p kernite -p kernite-cuda-tests -p kernite-suite --example quickstart \
+        --example cuda_saxpy --example jit_expression --example mandelbrot --example hot_start \
+        --example share_with_cudarc --message-format=json-render-diagnostics
 } >"$pack/built.json"
 
 python3 - "$pack" <<'PYTHON'
 import json, pathlib, shutil, sys
 # Those that need a Vulkan driver, or serve only where there is one.
-VULKAN = {"gpu_vulkan", "field_cases", "spirv_exhaustive"}
+VULKAN = {"field_cases", "gpu_vulkan", "spirv_exhaustive"}
 pack = pathlib.Path(sys.argv[1])
 for line in (pack / "built.json").read_text().splitlines():
     message = json.loads(line)

@@ -165,7 +165,8 @@ impl Function {
         function.check_stream(stream)?;
         function.check_plan(plan, config)?;
         let dynamic = function.check_config(config, plan.moved_shared_bytes)?;
-        plan.with_arguments(&function.module.shared, args, |params| {
+        let slot = Some(stream.inner.slot);
+        plan.with_arguments(&function.module.shared, args, slot, |params, marked| {
             if config.is_empty() {
                 return Ok(());
             }
@@ -174,9 +175,11 @@ impl Function {
                 let enqueue = || unsafe { function.enqueue(stream, config, dynamic, params) };
                 return capture.launch(&stream.inner, self, args, enqueue);
             }
-            for arg in args {
-                if let ArgKind::Buffer { view, .. } = &arg.0 {
-                    view.use_on(&stream.inner)?;
+            if !marked {
+                for arg in args {
+                    if let ArgKind::Buffer { view, .. } = &arg.0 {
+                        view.use_on(&stream.inner)?;
+                    }
                 }
             }
             // SAFETY: the arguments have been checked against the signature, which was compared with the kernel where the

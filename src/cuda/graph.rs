@@ -123,7 +123,7 @@ fn with_params(
     }
     inner.check_plan(plan, config)?;
     let dynamic = inner.check_config(config, plan.moved_shared_bytes)?;
-    plan.with_arguments(shared, args, |params: *mut *mut c_void| {
+    plan.with_arguments(shared, args, None, |params: *mut *mut c_void, _| {
         if config.is_empty() {
             return Ok(());
         }

@@ -114,12 +114,19 @@ impl Draft {
     /// declarations. `scratch` is memory for the new pool.
     pub(crate) fn order_names(&mut self, scratch: &mut String) {
         let mut end = 0;
-        let ordered = self.all_names().all(|n| {
+        let mut follows = |n: Name| {
             let follows = n.start == end;
             // Ends lie within the pool, which stays below 2^32 bytes.
             end = n.start + n.len;
             follows
-        });
+        };
+        // One list after the other: most kernels have two of them, and their names in order.
+        let ordered = follows(self.name)
+            && self.buffers.iter().all(|d| follows(d.name))
+            && self.scalars.iter().all(|d| follows(d.name))
+            && self.shared.iter().all(|d| follows(d.name))
+            && self.private.iter().all(|d| follows(d.name))
+            && self.tables.iter().all(|d| follows(d.name));
         if ordered && end as usize == self.names.len() {
             return;
         }

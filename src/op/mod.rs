@@ -419,7 +419,37 @@ pub(crate) struct Quick {
     pub uniformity: Uniformity,
     pub effect: Effect,
     pub flags: u8,
+    /// Bits of the operand words that are values or variables.
+    pub values: u8,
     pub types: TypeSet,
+}
+
+const fn value_words(row: &Row) -> u8 {
+    let mut bits = 0;
+    let mut word = 0;
+    let mut n = 0;
+    while n < row.operands.len() {
+        let (is_value, words) = match row.operands[n] {
+            Operand::T
+            | Operand::Any
+            | Operand::Bool
+            | Operand::U32
+            | Operand::Elem
+            | Operand::Vector
+            | Operand::Index
+            | Operand::Var => (1, 1),
+            Operand::Mem
+            | Operand::Buffer
+            | Operand::Offset
+            | Operand::Ordering
+            | Operand::Param => (0, 1),
+            Operand::Bits => (0, 2),
+        };
+        bits |= is_value << word;
+        word += words;
+        n += 1;
+    }
+    bits
 }
 
 /// By opcode number; what is no opcode has no types.
@@ -430,6 +460,7 @@ static QUICK: [Quick; 256] = {
         uniformity: Uniformity::Divergent,
         effect: Effect::Pure,
         flags: 0,
+        values: 0,
         types: TypeSet::NONE,
     }; 256];
     let mut i = 0;
@@ -441,6 +472,7 @@ static QUICK: [Quick; 256] = {
             uniformity: row.uniformity,
             effect: row.effect,
             flags: row.flags,
+            values: value_words(row),
             types: row.types,
         };
         i += 1;

@@ -95,6 +95,7 @@ mod half;
 mod memory;
 mod mnemonic;
 mod names;
+mod plain;
 mod recipe;
 mod subgroup;
 mod tables;
@@ -103,6 +104,7 @@ mod target;
 mod tests;
 #[cfg(test)]
 mod tests_families;
+mod token;
 mod values;
 mod writer;
 

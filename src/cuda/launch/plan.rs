@@ -5,6 +5,7 @@ use super::overlap::{self, ALIASED, Range, WRITTEN};
 use super::{Arg, ArgumentFault, LaunchError};
 use crate::cuda::result::Result;
 use crate::cuda::shared::Shared;
+use crate::cuda::slots::Slot;
 use crate::kernel::{ParameterKind, Signature};
 use crate::ptx::dynamic_shared_base;
 use crate::types::{Scalar, Type};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 /// A parameter as the launch sees it.
 #[derive(Clone, Copy, Debug)]
-enum Slot {
+enum Place {
     Buffer {
         elem: Type,
         class: usize,
@@ -32,7 +33,7 @@ pub(crate) struct Plan {
     pub checked: bool,
     /// Bytes of dynamic shared memory in front of the dynamic array, which hold what was declared static.
     pub moved_shared_bytes: u32,
-    slots: Box<[Slot]>,
+    slots: Box<[Place]>,
     /// The arguments whose lengths are passed behind the declared ones.
     lengths: Box<[usize]>,
     /// Whether the kernel may write some buffer.
@@ -79,7 +80,7 @@ impl Plan {
                     writes |= access.writes();
                     let written = if access.writes() { WRITTEN } else { 0 };
                     let aliased = if may_alias { ALIASED } else { 0 };
-                    Slot::Buffer {
+                    Place::Buffer {
                         elem,
                         class: written | aliased,
                         max_len: if used.length_u32 {
@@ -89,7 +90,7 @@ impl Plan {
                         },
                     }
                 }
-                ParameterKind::Scalar { ty, .. } => Slot::Scalar(ty),
+                ParameterKind::Scalar { ty, .. } => Place::Scalar(ty),
             });
         }
         // A signature's lengths name its own buffers.
@@ -111,8 +112,8 @@ impl Plan {
         let declared = self.signature.params.iter().zip(&self.slots);
         let declared = declared.map(|(parameter, slot)| {
             let size = match slot {
-                Slot::Buffer { .. } => 8,
-                Slot::Scalar(ty) => u64::from(ty.bytes().max(1)),
+                Place::Buffer { .. } => 8,
+                Place::Scalar(ty) => u64::from(ty.bytes().max(1)),
             };
             (parameter.ptx_offset, size)
         });
@@ -125,13 +126,15 @@ impl Plan {
     }
 
     /// Checks the arguments and hands them to `act` as `cuLaunchKernel` takes them: a pointer to each value. They live
-    /// until it returns; each is aligned to 8 bytes.
+    /// until it returns; each is aligned to 8 bytes. `act` also learns whether all memory is marked as used on the stream of
+    /// `slot` already, so that nothing is left to do for it.
     #[inline]
     pub fn with_arguments<R>(
         &self,
         shared: &Arc<Shared>,
         args: &[Arg<'_>],
-        act: impl FnOnce(*mut *mut c_void) -> Result<R>,
+        slot: Option<Slot>,
+        act: impl FnOnce(*mut *mut c_void, bool) -> Result<R>,
     ) -> Result<R> {
         let count = self.slots.len() + self.lengths.len();
         if args.len() != self.slots.len() {
@@ -143,12 +146,13 @@ impl Plan {
         }
         if count <= FEW {
             let mut storage = Storage::<FEW>::new();
-            self.fill(shared, args, &mut storage.values, &mut storage.pointers)?;
-            act(storage.pointers.as_mut_ptr().cast())
+            let Storage { values, pointers } = &mut storage;
+            let marked = self.fill(shared, args, slot, values, pointers)?;
+            act(pointers.as_mut_ptr().cast(), marked)
         } else if count <= MANY {
-            self.with_many(shared, args, act)
+            self.with_many(shared, args, slot, act)
         } else {
-            self.with_any(count, shared, args, act)
+            self.with_any(count, shared, args, slot, act)
         }
     }
 
@@ -157,11 +161,13 @@ impl Plan {
         &self,
         shared: &Arc<Shared>,
         args: &[Arg<'_>],
-        act: impl FnOnce(*mut *mut c_void) -> Result<R>,
+        slot: Option<Slot>,
+        act: impl FnOnce(*mut *mut c_void, bool) -> Result<R>,
     ) -> Result<R> {
         let mut storage = Storage::<MANY>::new();
-        self.fill(shared, args, &mut storage.values, &mut storage.pointers)?;
-        act(storage.pointers.as_mut_ptr().cast())
+        let Storage { values, pointers } = &mut storage;
+        let marked = self.fill(shared, args, slot, values, pointers)?;
+        act(pointers.as_mut_ptr().cast(), marked)
     }
 
     /// The only way that allocates: kernels of more parameters than PTX 8.0 has room for pointers.
@@ -171,31 +177,36 @@ impl Plan {
         count: usize,
         shared: &Arc<Shared>,
         args: &[Arg<'_>],
-        act: impl FnOnce(*mut *mut c_void) -> Result<R>,
+        slot: Option<Slot>,
+        act: impl FnOnce(*mut *mut c_void, bool) -> Result<R>,
     ) -> Result<R> {
         let mut values = vec![MaybeUninit::uninit(); count];
         let mut pointers = vec![MaybeUninit::uninit(); count];
-        self.fill(shared, args, &mut values, &mut pointers)?;
-        act(pointers.as_mut_ptr().cast())
+        let marked = self.fill(shared, args, slot, &mut values, &mut pointers)?;
+        act(pointers.as_mut_ptr().cast(), marked)
     }
 
     /// Checks the arguments and writes values and pointers to them; each slice has room for all parameters. What the
-    /// driver reads, one pointer for each parameter, is written where this gives `Ok`.
+    /// driver reads, one pointer for each parameter, is written where this gives `Ok`. Tells whether all memory is marked as
+    /// used on the stream of `slot` already.
     fn fill(
         &self,
         shared: &Arc<Shared>,
         args: &[Arg<'_>],
+        slot: Option<Slot>,
         values: &mut [MaybeUninit<u64>],
         pointers: &mut [MaybeUninit<*mut c_void>],
-    ) -> Result<()> {
+    ) -> Result<bool> {
         // There is room for all; the checks of the split are for the compiler.
         let declared = self.slots.len();
         let (Some((values, more_values)), Some((pointers, more_pointers))) = (
             values.split_at_mut_checked(declared),
             pointers.split_at_mut_checked(declared),
         ) else {
-            return Ok(());
+            return Ok(false);
         };
+        let bit = slot.map_or(0, Slot::bit);
+        let mut marked = bit;
         let put = |place: &mut MaybeUninit<u64>, to: &mut MaybeUninit<*mut c_void>, value: u64| {
             // Little-endian, so that a narrow type's own bytes come first; `bool` is a byte of 0 or 1.
             to.write((place.write(value.to_le()) as *mut u64).cast());
@@ -207,7 +218,7 @@ impl Plan {
         for (index, ((slot, arg), (value, pointer))) in given {
             match (slot, &arg.0) {
                 (
-                    Slot::Buffer {
+                    Place::Buffer {
                         elem,
                         class,
                         max_len,
@@ -232,17 +243,23 @@ impl Plan {
                     if !fits {
                         return self.refuse(shared, index, slot, arg);
                     }
-                    unproved |= *give == Give::Aliased || view.owner.is_none();
+                    match view.owner {
+                        Some(owner) => {
+                            unproved |= *give == Give::Aliased;
+                            marked &= owner.marks();
+                        }
+                        None => unproved = true,
+                    }
                     put(value, pointer, view.ptr);
                 }
-                (Slot::Scalar(expected), ArgKind::Scalar(given)) => {
+                (Place::Scalar(expected), ArgKind::Scalar(given)) => {
                     if given.ty() != Type::of(*expected) {
                         return self.refuse(shared, index, slot, arg);
                     }
                     put(value, pointer, given.bits());
                 }
-                (Slot::Buffer { .. }, ArgKind::Scalar(_))
-                | (Slot::Scalar(_), ArgKind::Buffer { .. }) => {
+                (Place::Buffer { .. }, ArgKind::Scalar(_))
+                | (Place::Scalar(_), ArgKind::Buffer { .. }) => {
                     return self.refuse(shared, index, slot, arg);
                 }
             }
@@ -260,20 +277,31 @@ impl Plan {
             };
             put(value, pointer, len);
         }
-        Ok(())
+        Ok(marked != 0)
     }
 
     /// Compares the addresses of all buffers.
     #[inline(never)]
     fn check_overlap(&self, args: &[Arg<'_>]) -> Result<()> {
         let (mut starts, mut ends) = ([0; FEW], [0; FEW]);
-        if args.len() <= FEW && overlap::apart(self.ranges(args), &mut starts, &mut ends) {
-            return Ok(());
-        }
-        if args.len() <= MANY {
-            self.find_overlap(args, &mut [Range::default(); MANY])
+        if args.len() > FEW {
+            self.check_overlap_of_many(args)
+        } else if overlap::apart(self.ranges(args), &mut starts, &mut ends) {
+            Ok(())
         } else {
+            self.find_overlap(args, &mut [Range::default(); FEW])
+        }
+    }
+
+    #[inline(never)]
+    fn check_overlap_of_many(&self, args: &[Arg<'_>]) -> Result<()> {
+        let (mut starts, mut ends) = ([0; MANY], [0; MANY]);
+        if args.len() > MANY {
             self.find_overlap(args, &mut vec![Range::default(); args.len()])
+        } else if overlap::apart(self.ranges(args), &mut starts, &mut ends) {
+            Ok(())
+        } else {
+            self.find_overlap(args, &mut [Range::default(); MANY])
         }
     }
 
@@ -281,7 +309,7 @@ impl Plan {
     fn ranges(&self, args: &[Arg<'_>]) -> impl Iterator<Item = Range> {
         let given = self.slots.iter().zip(args).enumerate();
         given.filter_map(|(index, (slot, arg))| match (slot, &arg.0) {
-            (Slot::Buffer { elem, class, .. }, ArgKind::Buffer { view, .. }) if view.len != 0 => {
+            (Place::Buffer { elem, class, .. }, ArgKind::Buffer { view, .. }) if view.len != 0 => {
                 Some(Range {
                     start: view.ptr,
                     // Slices were checked to end within the address space.
@@ -291,7 +319,7 @@ impl Plan {
                 })
             }
             (
-                Slot::Buffer { .. } | Slot::Scalar(_),
+                Place::Buffer { .. } | Place::Scalar(_),
                 ArgKind::Buffer { .. } | ArgKind::Scalar(_),
             ) => None,
         })
@@ -313,16 +341,24 @@ impl Plan {
 
     /// Says what is wrong with an argument that does not fit.
     #[cold]
-    fn refuse(&self, shared: &Arc<Shared>, index: usize, slot: &Slot, arg: &Arg<'_>) -> Result<()> {
+    fn refuse(
+        &self,
+        shared: &Arc<Shared>,
+        index: usize,
+        slot: &Place,
+        arg: &Arg<'_>,
+    ) -> Result<bool> {
         let fault = match (slot, &arg.0) {
-            (Slot::Scalar(expected), ArgKind::Scalar(given)) => ArgumentFault::Type {
+            (Place::Scalar(expected), ArgKind::Scalar(given)) => ArgumentFault::Type {
                 expected: *expected,
                 found: given.ty(),
             },
-            (Slot::Buffer { elem, .. }, ArgKind::Scalar(_)) => ArgumentFault::ExpectedBuffer(*elem),
-            (Slot::Scalar(ty), ArgKind::Buffer { .. }) => ArgumentFault::ExpectedScalar(*ty),
+            (Place::Buffer { elem, .. }, ArgKind::Scalar(_)) => {
+                ArgumentFault::ExpectedBuffer(*elem)
+            }
+            (Place::Scalar(ty), ArgKind::Buffer { .. }) => ArgumentFault::ExpectedScalar(*ty),
             (
-                Slot::Buffer {
+                Place::Buffer {
                     elem,
                     class,
                     max_len,

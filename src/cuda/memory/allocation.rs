@@ -116,6 +116,12 @@ impl Allocation {
         matches!(self.kind, Kind::Managed)
     }
 
+    /// The streams for which [`Allocation::use_on`] has nothing left to do, a bit each.
+    #[inline]
+    pub fn marks(&self) -> u64 {
+        self.behind.load(Ordering::Acquire) & self.uses.get()
+    }
+
     /// Marks that work put into the stream from now on uses the memory, and makes that work wait for the allocation where
     /// it was made in the order of another stream. The context is current, or is about to be where nothing has to wait.
     #[inline]

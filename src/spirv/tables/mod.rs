@@ -21,6 +21,9 @@ pub const RESERVED: u8 = 0xFF;
 /// A [`last_version`](Instruction::last_version) that every version satisfies.
 pub const NEWEST: u8 = 0xFE;
 
+/// The [`ids`](Instruction::ids) of an instruction that needs something else than ids.
+pub const NOT_IDS: u8 = 0xFF;
+
 /// Slot value of an index that names no row.
 pub(crate) const NO_ROW: u16 = 0xFFFF;
 const PAGE: usize = 64;
@@ -91,6 +94,11 @@ pub struct Instruction {
     pub has_type: bool,
     /// Whether it has a result id.
     pub has_result: bool,
+    /// How many ids it takes, one after the other, where what may follow is optional;
+    /// [`NOT_IDS`] of all others.
+    pub ids: u8,
+    /// Whether any number of ids may follow those.
+    pub more_ids: bool,
 }
 
 /// A row of an enumeration (SPIR-V §3.2 to §3.48).
@@ -318,12 +326,30 @@ const fn inst(
 ) -> Instruction {
     let mut has_type = false;
     let mut has_result = false;
+    let mut ids = 0;
+    let mut more_ids = false;
     let mut at = 0;
     while at < operands.len() {
-        match operands[at].kind {
+        let Operand { kind, quantifier } = operands[at];
+        match kind {
             OperandKind::IdResultType => has_type = true,
             OperandKind::IdResult => has_result = true,
             _ => {}
+        }
+        let id = matches!(
+            kind,
+            OperandKind::IdResultType
+                | OperandKind::IdResult
+                | OperandKind::IdRef
+                | OperandKind::IdScope
+                | OperandKind::IdMemorySemantics
+        );
+        match quantifier {
+            Quantifier::One if id && ids != NOT_IDS => ids += 1,
+            Quantifier::One => ids = NOT_IDS,
+            Quantifier::Optional => {}
+            // The last operand, and the only one beside the ids.
+            Quantifier::Any => more_ids = id && ids as usize == at,
         }
         at += 1;
     }
@@ -337,6 +363,8 @@ const fn inst(
         last_version,
         has_type,
         has_result,
+        ids,
+        more_ids,
     }
 }
 

@@ -104,20 +104,27 @@ impl<'a> Checker<'a> {
         let first = words.get(at as usize).copied().unwrap_or(0);
         let next = (at + (first >> 16)) as usize;
         let words = words.get(at as usize..next).unwrap_or_default();
-        let op = Op::from_u32(first & 0xFFFF).unwrap_or(Op::Nop);
         let row = tables::instruction((first & 0xFFFF) as u16);
         let (has_type, has_result) = row.map_or((false, false), |r| (r.has_type, r.has_result));
         let word = |i: usize| words.get(i).copied().unwrap_or(0);
+        let id = match (has_type, has_result) {
+            (true, true) => self.m.ids.get(word(2)),
+            (false, true) => self.m.ids.get(word(1)),
+            _ => 0,
+        };
+        let def = self.m.def(id);
+        let op = if def.word == at {
+            def.op
+        } else {
+            Op::from_u32(first & 0xFFFF).unwrap_or(Op::Nop)
+        };
+        let ty = if has_type { self.m.ids.get(word(1)) } else { 0 };
         Inst {
             at,
             op,
             words,
-            ty: if has_type { self.m.ids.get(word(1)) } else { 0 },
-            id: match (has_type, has_result) {
-                (true, true) => self.m.ids.get(word(2)),
-                (false, true) => self.m.ids.get(word(1)),
-                _ => 0,
-            },
+            ty,
+            id,
         }
     }
 

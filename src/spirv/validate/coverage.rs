@@ -35,6 +35,8 @@ pub(super) fn extension(name: &str) -> bool {
             | "SPV_KHR_physical_storage_buffer"
             | "SPV_EXT_physical_storage_buffer"
             | "SPV_KHR_cooperative_matrix"
+            // Its capability stands for others; what it adds is not covered.
+            | "SPV_NV_shader_subgroup_partitioned"
             | "SPV_EXT_descriptor_indexing"
             | "SPV_EXT_shader_atomic_float_add"
             | "SPV_EXT_shader_atomic_float16_add"
@@ -88,6 +90,7 @@ pub(super) fn capability(value: u32) -> bool {
             | C::GroupNonUniformClustered
             | C::GroupNonUniformQuad
             | C::GroupNonUniformRotateKHR
+            | C::GroupNonUniformPartitionedNV
             | C::StorageBuffer16BitAccess
             | C::UniformAndStorageBuffer16BitAccess
             | C::StoragePushConstant16

@@ -160,10 +160,15 @@ impl<'a> Decoder<'a> {
             return self.unknown_opcode(at, opcode);
         };
         let inst = Inst { at, op, row, words };
-        let found = &mut *self.found;
-        found.clear();
-        if let Err(why) = decode::operands(words, row, self.m, |f| found.push(f)) {
-            return self.malformed(&inst, why);
+        // Most instructions are ids alone, which need no splitting.
+        let ids = usize::from(row.ids) + 1;
+        let only_ids = words.len() == ids || row.more_ids && words.len() > ids;
+        if !only_ids {
+            let found = &mut *self.found;
+            found.clear();
+            if let Err(why) = decode::operands(words, row, self.m, |f| found.push(f)) {
+                return self.malformed(&inst, why);
+            }
         }
         let covered = coverage::opcode(op);
         if covered {
@@ -178,7 +183,11 @@ impl<'a> Decoder<'a> {
             );
         }
         self.requirements(&inst);
-        let result = self.operands(&inst);
+        let result = if only_ids {
+            self.ids(&inst)
+        } else {
+            self.operands(&inst)
+        };
         self.register(&inst, result);
     }
 
@@ -334,6 +343,24 @@ impl<'a> Decoder<'a> {
         self.out.foreign |= matches!(kind, K::ExecutionModel | K::StorageClass);
         self.out
             .unsupported(Unsupported::named(inst.at as usize, what, row.name));
+    }
+
+    /// The operands of an instruction of ids alone. Returns the result.
+    fn ids(&mut self, inst: &Inst<'a>) -> Idx {
+        if inst.row.has_type {
+            self.result_type(inst, inst.word(1));
+        }
+        let slot = if inst.row.has_type { 2 } else { 1 };
+        let result = if inst.row.has_result {
+            self.define(inst, inst.word(slot))
+        } else {
+            0
+        };
+        let first = slot - 1 + usize::from(inst.row.has_result);
+        for (i, &word) in inst.words.iter().skip(1).enumerate().skip(first) {
+            self.id(inst, i, word, false);
+        }
+        result
     }
 
     /// Every operand: enumerants, strings, and ids against what is defined. Returns the result.

@@ -256,7 +256,13 @@ impl Checker<'_> {
     fn together(&mut self, order: &mut Vec<u32>) {
         let m = self.m;
         order.clear();
-        order.extend(0..u32::try_from(m.decorations.len()).unwrap_or(0));
+        // Most targets have one decoration, which agrees with itself.
+        let alone = |i: &u32| {
+            let decor = m.decorations.get(*i as usize);
+            decor.is_some_and(|d| d.next == 0 && m.def(d.target).decor == i + 1)
+        };
+        let all = 0..u32::try_from(m.decorations.len()).unwrap_or(0);
+        order.extend(all.filter(|i| !alone(i)));
         let key = |i: u32| {
             m.decorations.get(i as usize).map_or((0, 0, 0, 0), |d| {
                 (d.target, d.member, d.kind as u32, d.word)

@@ -4,6 +4,7 @@ use super::check::{Checker, Inst};
 use super::error::{Note, Unsupported};
 use super::rules::Rule;
 use super::state::{ImportKind, Kind, Num};
+use crate::spirv::tables::decode::Set;
 use spirv::{Capability, Op, StorageClass};
 
 impl Checker<'_> {
@@ -126,7 +127,16 @@ impl Checker<'_> {
             return;
         };
         match import.kind {
-            ImportKind::Glsl => self.glsl(inst),
+            ImportKind::Glsl => {
+                if let Set::Known { set, .. } = import.set
+                    && let Some(row) = set.instruction(inst.word(4))
+                    && !self.m.caps.any(row.capabilities)
+                {
+                    let note = Note::Capabilities(row.capabilities);
+                    self.fault(Rule::Capability, inst.at, note);
+                }
+                self.glsl(inst);
+            }
             ImportKind::NonSemantic | ImportKind::DebugInfo => {
                 if self.m.kind(inst.ty) != Kind::Void {
                     self.fault(Rule::NonSemanticResult, inst.at, Note::Id(inst.word(1)));

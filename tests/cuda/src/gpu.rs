@@ -95,17 +95,8 @@ impl RawLaunch {
     /// # Panics
     /// The driver cannot be loaded, which it was before.
     pub fn new() -> RawLaunch {
-        let names = if cfg!(windows) {
-            ["nvcuda.dll"; 2]
-        } else {
-            ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"]
-        };
-        // SAFETY: the driver's library, which is loaded already.
-        let library = names
-            .into_iter()
-            .find_map(|name| unsafe { libloading::Library::new(name) }.ok());
         // Never unloaded, since the entry point outlives this.
-        let library = std::mem::ManuallyDrop::new(library.expect("the driver is loaded"));
+        let library = library();
         // SAFETY: the entry point's own type.
         let launch = unsafe { library.get::<RawLaunchFn>(b"cuLaunchKernel\0") };
         RawLaunch(*launch.expect("every driver launches"))
@@ -162,6 +153,36 @@ pub fn launch_behind_the_checks(context: &Context, function: &Function, threads:
     let _bound = context.bind().expect("the context can be made current");
     let block = [threads, 1, 1];
     RawLaunch::new().launch(function, CUstream::NULL, [1; 3], block, &mut [])
+}
+
+/// `cuStreamSynchronize` without kernite's checks, as another library calls it; its answer.
+///
+/// # Panics
+/// As [`launch_behind_the_checks`].
+pub fn synchronize_behind_the_checks(stream: &Stream) -> u32 {
+    type Synchronize = unsafe extern "system" fn(CUstream) -> u32;
+    let context = stream.context();
+    let _bound = context.bind().expect("the context can be made current");
+    let library = library();
+    // SAFETY: the entry point's own type.
+    let synchronize = unsafe { library.get::<Synchronize>(b"cuStreamSynchronize\0") };
+    let synchronize = synchronize.expect("every driver synchronises");
+    // SAFETY: the stream is alive.
+    unsafe { synchronize(stream.as_raw()) }
+}
+
+/// The driver's library, which stays loaded.
+fn library() -> std::mem::ManuallyDrop<libloading::Library> {
+    let names = if cfg!(windows) {
+        ["nvcuda.dll"; 2]
+    } else {
+        ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"]
+    };
+    // SAFETY: the driver's library, which is loaded already.
+    let library = names
+        .into_iter()
+        .find_map(|name| unsafe { libloading::Library::new(name) }.ok());
+    std::mem::ManuallyDrop::new(library.expect("the driver is loaded"))
 }
 
 /// Adds a launch of one of this crate's own kernels to a graph.

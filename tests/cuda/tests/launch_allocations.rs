@@ -68,3 +68,17 @@ fn launches_allocate_nothing() {
     }
     fake.fast(false);
 }
+
+#[test]
+fn what_is_compiled_already_is_found_without_allocating() {
+    use kernite::pipeline::{KernelPipeline, Options};
+    let pipeline = KernelPipeline::default();
+    let (kernel, options) = (saxpy(), Options::all());
+    pipeline.compile(&kernel, &options).unwrap();
+    alloc_counter::assert_allocates_nothing(|| {
+        for _ in 0..100 {
+            pipeline.compile(&kernel, &options).unwrap();
+        }
+    });
+    assert_eq!(pipeline.stats().artefacts.hits, 100);
+}

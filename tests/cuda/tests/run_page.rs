@@ -152,6 +152,7 @@ fn sanitizers_are_run_and_their_summaries_kept() {
         &[("one", seen), ("several_devices", "exit 1")],
     );
     pack.tests("gpu_graph", &[("two", seen)]);
+    pack.tests("gpu_planted", &[("a_race_in_shared_memory", "true")]);
     // Says its version, or what it was asked, the output of the tests it is given, and a summary; racecheck finds something.
     pack.script(
         "bin/compute-sanitizer",
@@ -160,6 +161,7 @@ fn sanitizers_are_run_and_their_summaries_kept() {
         echo 'test result: ok. 1 passed'\n\
         case \"$*\" in\n\
         *racecheck*gpu_launch*) echo '========= RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings)'; exit 86;;\n\
+        *racecheck*gpu_planted*) echo '========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)'; exit 86;;\n\
         *memcheck*) echo '========= LEAK SUMMARY: 0 bytes leaked in 0 allocations';;\n\
         esac\n\
         echo '========= ERROR SUMMARY: 0 errors'",
@@ -167,7 +169,7 @@ fn sanitizers_are_run_and_their_summaries_kept() {
     let (status, printed, page) = pack.run(&["--only", " of gpu_"]);
     assert_eq!(status, 1, "{printed}");
     assert!(
-        page.contains("- runs of compute-sanitizer: 7 ok, 1 failed"),
+        page.contains("- runs of compute-sanitizer: 8 ok, 3 failed"),
         "{page}"
     );
     assert!(page.contains("Compute Sanitizer 1. "), "{page}");
@@ -179,10 +181,19 @@ fn sanitizers_are_run_and_their_summaries_kept() {
     );
     let racy = row(&page, "| racecheck | gpu_launch: all | FAILED | ");
     assert!(racy.ends_with("| RACECHECK SUMMARY: 2 hazards displayed (2 errors, 0 warnings) |"));
+    // What is planted must be found.
+    row(
+        &page,
+        "| racecheck | gpu_planted: a_race_in_shared_memory | ok: found | ",
+    );
+    row(
+        &page,
+        "| memcheck | gpu_planted: a_store_behind_a_buffer | FAILED (the fault was not found) | ",
+    );
     // The command is in the failure's output: with the tests that are left out.
     assert!(
         page.contains(
-            "--exact --skip registers_limit_the_threads_of_a_block --skip several_devices"
+            "--exact --skip registers_limit_the_threads_of_a_block --skip threads_share_one_context"
         ),
         "{page}"
     );

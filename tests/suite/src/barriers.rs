@@ -28,7 +28,7 @@ struct Placed {
 impl Placed {
     /// A workgroup barrier or an operation of the subgroup; what it makes, if anything, as a `u32`.
     fn put(&mut self, b: &mut KernelBuilder, choices: &mut Choices<'_>, v: Value) -> Option<Value> {
-        let kind = choices.below(12);
+        let kind = choices.pick(&[0, 0, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
         if self.left_out.contains(&self.at.len()) {
             self.at.push(None);
             return None;
@@ -41,7 +41,7 @@ impl Placed {
         };
         self.at.push(Some(odd.index() + 1));
         let made = match kind {
-            0..=2 => {
+            0 => {
                 b.workgroup_barrier();
                 return None;
             }
@@ -58,7 +58,7 @@ impl Placed {
             7 => b.elect(),
             8 => b.subgroup_add(v, Scan::Reduce),
             9 => b.subgroup_max(v, Scan::Inclusive),
-            10 => b.broadcast(v, zero),
+            10 => b.broadcast(v, v),
             _ => b.shuffle_xor(v, zero),
         };
         Some(match b.type_of(made) {
@@ -150,6 +150,7 @@ pub fn flow(decisions: &[u32]) -> Result<Case, VerifyError> {
     ]);
     let grid = choices.pick(&[[1, 1, 1], [2, 1, 1]]);
     let seed = choices.word();
+    let sources = choices.pick(&SOURCES);
     let statements = 1 + choices.below(40);
     let start = choices.clone();
     let kernel = accepted(|placed| {
@@ -170,6 +171,7 @@ pub fn flow(decisions: &[u32]) -> Result<Case, VerifyError> {
             b,
             choices: start.clone(),
             placed,
+            sources,
             values: vec![zero],
             vars: Vec::new(),
             loops: 0,
@@ -194,6 +196,17 @@ pub fn flow(decisions: &[u32]) -> Result<Case, VerifyError> {
     })
 }
 
+/// Sources of values to choose from, by their numbers in [`Flow::source`]: with one that is divergent most control flow
+/// is, and most operations are refused.
+const SOURCES: [&[u32]; 6] = [
+    &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
+    &[3, 4, 5, 6, 7, 8, 11, 13],
+    &[4, 6, 6, 8, 11, 12],
+    &[2, 2, 4, 6, 8, 9, 10, 11],
+    &[0, 6, 6, 6, 8, 8, 13],
+    &[2, 6, 6, 8, 13],
+];
+
 struct Flow<'c, 'p> {
     b: KernelBuilder,
     choices: Choices<'c>,
@@ -204,6 +217,7 @@ struct Flow<'c, 'p> {
     written: Buffer,
     tile: Shared,
     table: Table,
+    sources: &'static [u32],
     /// In scope, all of u32.
     values: Vec<Value>,
     vars: Vec<Var>,
@@ -220,7 +234,17 @@ impl Flow<'_, '_> {
     }
 
     fn condition(&mut self) -> Value {
-        let (x, few) = (self.value(), self.choices.below(3) as u32);
+        // What a variable holds, something fresh, or what is there.
+        let x = match self.choices.below(6) {
+            0 | 1 if !self.vars.is_empty() => {
+                let var = self.choices.pick(&self.vars);
+                self.b.get(var)
+            }
+            2 => self.source(),
+            3 => self.source(),
+            _ => self.value(),
+        };
+        let few = self.choices.below(3) as u32;
         let few = self.b.constant(few);
         match self.choices.below(3) {
             0 => self.b.eq(x, few),
@@ -269,7 +293,7 @@ impl Flow<'_, '_> {
 
     fn statement(&mut self) -> bool {
         self.choices.block();
-        match self.choices.below(16) {
+        match self.choices.below(20) {
             0..=2 => {
                 let made = self.source();
                 self.values.push(made);
@@ -284,13 +308,27 @@ impl Flow<'_, '_> {
                 self.values.push(made);
             }
             4 => {
-                let v = self.value();
+                let v = match self.choices.below(3) {
+                    0 => self.b.constant(1u32),
+                    1 => self.b.param(self.scalar),
+                    _ => self.value(),
+                };
                 let var = self.b.var(v);
                 self.vars.push(var);
             }
-            5 | 6 => self.variable(),
-            7 | 8 if self.depth < 5 => return self.branch(),
-            9 | 10 if self.depth < 4 && self.loops < 3 => self.repeat(),
+            5 => self.variable(),
+            13 => self.set_where(),
+            6 => {
+                let (at, v, seven) = (self.value(), self.value(), self.b.constant(7u32));
+                let at = self.b.and(at, seven);
+                if self.choices.chance(1, 2) {
+                    self.b.store(self.written, at, v);
+                } else {
+                    self.b.store(self.tile, at, v);
+                }
+            }
+            7..=10 if self.depth < 5 => return self.branch(),
+            11 | 12 if self.depth < 4 && self.loops < 3 => self.repeat(),
             _ => {
                 let v = self.value();
                 let made = self.placed.put(&mut self.b, &mut self.choices, v);
@@ -300,12 +338,33 @@ impl Flow<'_, '_> {
         false
     }
 
+    /// A variable set by some of the threads, and what depends on it.
+    fn set_where(&mut self) {
+        let v = self.value();
+        let one = self.b.constant(1u32);
+        let var = match self.vars.last() {
+            Some(&var) if self.choices.chance(1, 2) => var,
+            _ => {
+                let var = self.b.var(one);
+                self.vars.push(var);
+                var
+            }
+        };
+        let condition = self.condition();
+        self.b.when(condition, |b| b.set(var, v));
+        let now = self.b.get(var);
+        let condition = self.b.eq(now, one);
+        self.b.begin_if(condition);
+        self.scoped(1);
+        self.b.end();
+    }
+
     fn variable(&mut self) {
         if self.vars.is_empty() {
             return;
         }
         let var = self.choices.pick(&self.vars);
-        if self.choices.chance(1, 2) {
+        if self.choices.chance(3, 4) {
             let v = self.value();
             self.b.set(var, v);
         } else {
@@ -318,7 +377,7 @@ impl Flow<'_, '_> {
     fn source(&mut self) -> Value {
         let (v, seven) = (self.value(), self.b.constant(7u32));
         let at = self.b.and(v, seven);
-        match self.choices.below(14) {
+        match self.choices.pick(self.sources) {
             0 => self.b.local_index(),
             1 => self.b.lane(),
             2 => self.b.subgroup_id(),

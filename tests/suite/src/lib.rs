@@ -17,6 +17,8 @@ pub mod gpu;
 #[allow(missing_docs)]
 pub mod kernels;
 pub mod launches;
+#[path = "../../../examples/run/cuda.rs"]
+pub mod on_cuda;
 pub mod opcodes;
 pub mod ptx_cases;
 pub mod rebuild;

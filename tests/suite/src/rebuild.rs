@@ -92,7 +92,7 @@ fn of_scan(flags: u8) -> Written<Scan> {
 /// Calls a method of the builder and writes the call.
 macro_rules! call {
     ($r:expr, $method:ident($($arg:expr),*)) => {{
-        let texts: &[String] = &[$($arg.0.clone()),*];
+        let texts: Vec<String> = std::iter::empty()$(.chain([$arg.0.to_string()]))*.collect();
         $r.call = format!("b.{}({})", stringify!($method), texts.join(", "));
         $r.b.$method($($arg.1.clone()),*)
     }};

@@ -12,6 +12,9 @@ const STATEMENTS: usize = 40;
 /// Tries at making a failing case smaller.
 const TRIES: u32 = 8192;
 
+/// Time for that, of devices on which a try takes long.
+const MILLISECONDS: u32 = 60_000;
+
 /// The smallest decisions found that fail, and why they do.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -37,6 +40,7 @@ fn runner(seed: u64) -> TestRunner {
     let config = Config {
         failure_persistence: None,
         max_shrink_iters: TRIES,
+        max_shrink_time: MILLISECONDS,
         ..Config::default()
     };
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))

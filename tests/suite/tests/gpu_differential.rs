@@ -17,7 +17,7 @@ fn check(
 ) -> Result<(), String> {
     let expected = case.reference(32).map_err(|e| format!("{what}: {e}"))?;
     let got = case
-        .cuda(&device.0, &device.1)
+        .cuda(device)
         .map_err(|e: Error| format!("{what}: {e}"))?;
     match case.difference(&expected, &got) {
         Some((buffer, difference)) => Err(format!(

@@ -4,6 +4,7 @@
 
 use kernite_suite::campaign::{execute, range};
 use kernite_suite::gaps::{GAPS, config_for, still_there};
+use kernite_suite::generate::Config;
 use kernite_suite::kernels;
 use kernite_suite::launches::launch;
 use kernite_testkit::vulkan::Context;
@@ -49,6 +50,10 @@ fn the_gpu_runs_the_examples_as_the_reference_does() {
 #[test]
 fn the_gpu_runs_random_kernels_as_the_reference_does() {
     let Some(device) = Context::gpu() else { return };
-    let report = execute(device, range(100), config_for(device));
-    report.conclude(&format!("run on {}", device.info().name));
+    let inside = config_for(device);
+    for wild in [false, true] {
+        let report = execute(device, range(100), Config { wild, ..inside });
+        let how = if wild { "checked " } else { "" };
+        report.conclude(&format!("run {how}on {}", device.info().name));
+    }
 }

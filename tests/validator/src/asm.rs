@@ -40,6 +40,12 @@ pub fn assemble_bytes(text: &str) -> Vec<u8> {
     bytes(&assemble(text))
 }
 
+/// Little-endian bytes as words.
+pub fn words(bytes: &[u8]) -> Vec<u32> {
+    let quads = bytes.as_chunks::<4>().0.iter();
+    quads.map(|q| u32::from_le_bytes(*q)).collect()
+}
+
 /// Words as little-endian bytes.
 pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()

@@ -1,14 +1,45 @@
 //! The modules that mutations start from.
 
 use crate::{asm, oracle};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::OnceLock;
+
+/// Who made a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Producer {
+    /// Written for this project in textual form.
+    ByHand,
+    /// glslangValidator, of GLSL.
+    Glslang,
+    /// naga, of WGSL.
+    Naga,
+    /// DXC's SPIR-V back end, of HLSL.
+    Dxc,
+    /// kernite's own emitter.
+    Kernite,
+    /// Files of `KERNITE_AGREEMENT_CORPUS`.
+    Others,
+}
+
+/// All of them.
+pub const PRODUCERS: [Producer; 6] = [
+    Producer::ByHand,
+    Producer::Glslang,
+    Producer::Naga,
+    Producer::Dxc,
+    Producer::Kernite,
+    Producer::Others,
+];
 
 /// A module of the corpus.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The file it comes from.
     pub name: String,
+    /// Who made it.
+    pub producer: Producer,
     /// Its words.
     pub words: Vec<u32>,
 }
@@ -44,6 +75,7 @@ pub fn by_hand() -> Vec<Sample> {
         .iter()
         .map(|path| Sample {
             name: name(path),
+            producer: Producer::ByHand,
             words: asm::assemble(&std::fs::read_to_string(path).expect("a readable file")),
         })
         .collect()
@@ -85,18 +117,57 @@ fn compile_glsl() -> Vec<Sample> {
                 String::from_utf8_lossy(&result.stdout)
             );
             let bytes = std::fs::read(&file).expect("the compiled module");
+            let words = asm::words(&bytes);
             samples.push(Sample {
                 name: format!("{}@{target}", name(&path)),
-                words: bytes
-                    .as_chunks::<4>()
-                    .0
-                    .iter()
-                    .map(|c| u32::from_le_bytes(*c))
-                    .collect(),
+                producer: Producer::Glslang,
+                words,
             });
         }
     }
     let _ = std::fs::remove_dir_all(&out);
+    samples
+}
+
+/// HLSL through DXC, for SPIR-V 1.3 and 1.6; empty, after a counted skip, without it.
+///
+/// # Panics
+///
+/// If a shader does not compile.
+pub fn hlsl() -> Vec<Sample> {
+    static COMPILED: OnceLock<Vec<Sample>> = OnceLock::new();
+    COMPILED.get_or_init(compile_hlsl).clone()
+}
+
+fn compile_hlsl() -> Vec<Sample> {
+    let Some(library) = oracle::find(oracle::Tool::Dxc) else {
+        return Vec::new();
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("dxc_spirv.py");
+    let mut samples = Vec::new();
+    for path in files("hlsl") {
+        for target in ["vulkan1.3", "vulkan1.1"] {
+            let result = Command::new("python3")
+                .arg(&script)
+                .arg(&library)
+                .args(["-T", "cs_6_2", "-E", "main"])
+                .arg(format!("-fspv-target-env={target}"))
+                .stdin(File::open(&path).expect("a readable file"))
+                .output()
+                .expect("python3 starts");
+            assert!(
+                result.status.success(),
+                "{}: {}",
+                path.display(),
+                String::from_utf8_lossy(&result.stderr)
+            );
+            samples.push(Sample {
+                name: format!("{}@{target}", name(&path)),
+                producer: Producer::Dxc,
+                words: asm::words(&result.stdout),
+            });
+        }
+    }
     samples
 }
 

@@ -1,5 +1,6 @@
 //! Fuzz bodies: any bytes; a panic is a fault.
 
+use crate::asm;
 use crate::mutate::{self, Kind, Random};
 use kernite::spirv::validate::{Environment, Fault, Group, Options, Validator, Verdict};
 use kernite::spirv::{Printed, disassemble};
@@ -76,8 +77,7 @@ fn check(verdict: &Verdict, len: usize) {
 ///
 /// Where that does not hold.
 pub fn spirv_disassemble(bytes: &[u8]) {
-    let quads = bytes.as_chunks::<4>().0.iter();
-    let words: Vec<u32> = quads.map(|q| u32::from_le_bytes(*q)).collect();
+    let words = asm::words(bytes);
     let text = disassemble(&words);
     assert!(text.ends_with('\n'), "{text}");
     // Every instruction alone, and every word as if one began there.
@@ -96,8 +96,7 @@ pub fn spirv_disassemble(bytes: &[u8]) {
 /// A change as [`mutate`] makes them, for a fuzzer that wants more modules that parse than bytes give: the module after
 /// it, or nothing where the bytes are no module.
 pub fn change(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
-    let quads = bytes.as_chunks::<4>().0.iter();
-    let words: Vec<u32> = quads.map(|q| u32::from_le_bytes(*q)).collect();
+    let words = asm::words(bytes);
     if words.len() < 6 {
         return None;
     }

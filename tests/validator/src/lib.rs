@@ -5,5 +5,6 @@ pub mod asm;
 pub mod cases;
 pub mod corpus;
 pub mod fuzz;
+pub mod messages;
 pub mod mutate;
 pub mod oracle;

@@ -1,17 +1,16 @@
 //! The tools that the tests compare with.
 //!
-//! A tool is found by its variable (`KERNITE_SPIRV_VAL`, `KERNITE_SPIRV_DIS`,
-//! `KERNITE_SPIRV_AS`, `KERNITE_GLSLANG`), below the folders of `KERNITE_ORACLES` (separated by
-//! `:`), or, for glslangValidator, on the path. A missing tool is a skip that is printed and
-//! counted, and a failure where `KERNITE_REQUIRE_ORACLES` (a list separated by commas) names it.
+//! A tool is found by its variable (`KERNITE_SPIRV_VAL`, `KERNITE_SPIRV_DIS`, `KERNITE_SPIRV_AS`, `KERNITE_GLSLANG`,
+//! `KERNITE_DXCOMPILER`, `KERNITE_SPIRV_GRAMMAR`), in the folder of the oracles (`KERNITE_ORACLES`, by default `.oracles`), or, for
+//! glslangValidator, on the path. A missing tool is a skip that is printed and counted, and a failure where
+//! `KERNITE_REQUIRE_ORACLES` (`all`, or a list separated by commas) names it.
 
-use std::io::{Read, Write};
+use kernite_testkit::{oracle::REQUIRE, skip, tools};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 static FOUND: Mutex<Vec<(Tool, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 /// A tool that may be missing.
@@ -25,6 +24,8 @@ pub enum Tool {
     SpirvAs,
     /// Khronos's GLSL compiler.
     Glslang,
+    /// Microsoft's HLSL compiler, a shared library.
+    Dxc,
     /// Khronos's machine-readable grammar, a folder.
     Grammar,
 }
@@ -37,6 +38,7 @@ impl Tool {
             Tool::SpirvDis => "spirv-dis",
             Tool::SpirvAs => "spirv-as",
             Tool::Glslang => "glslangValidator",
+            Tool::Dxc => "dxc",
             Tool::Grammar => "spirv-grammar",
         }
     }
@@ -47,14 +49,21 @@ impl Tool {
             Tool::SpirvDis => "KERNITE_SPIRV_DIS",
             Tool::SpirvAs => "KERNITE_SPIRV_AS",
             Tool::Glslang => "KERNITE_GLSLANG",
+            Tool::Dxc => "KERNITE_DXCOMPILER",
             Tool::Grammar => "KERNITE_SPIRV_GRAMMAR",
         }
     }
 
-    fn file(self) -> &'static str {
+    /// Where PyPI's packages have it.
+    fn inside(self) -> Option<String> {
         match self {
-            Tool::Grammar => "spirv.core.grammar.json",
-            _ => self.name(),
+            Tool::Glslang => None,
+            Tool::Dxc => Some("compushady/backends/libdxcompiler*.so".to_owned()),
+            Tool::Grammar => {
+                let unified = "include/spirv/unified1/spirv.core.grammar.json";
+                Some(format!("cmeel.prefix/{unified}"))
+            }
+            _ => Some(format!("cmeel.prefix/bin/{}", self.name())),
         }
     }
 }
@@ -65,7 +74,6 @@ impl Tool {
 ///
 /// If the tool is missing and `KERNITE_REQUIRE_ORACLES` names it.
 pub fn find(tool: Tool) -> Option<PathBuf> {
-    // Searched once: a folder of oracles may be large.
     let mut found = FOUND.lock().unwrap_or_else(|e| e.into_inner());
     let known = found
         .iter()
@@ -90,56 +98,29 @@ pub fn find(tool: Tool) -> Option<PathBuf> {
 ///
 /// If `KERNITE_REQUIRE_ORACLES` names the tool.
 pub fn skip(tool: Tool, why: &str) {
-    let required = std::env::var("KERNITE_REQUIRE_ORACLES").unwrap_or_default();
+    let required = std::env::var(REQUIRE).unwrap_or_default();
+    let mut names = required.split(',').map(str::trim);
     assert!(
-        !required.split(',').any(|name| name.trim() == tool.name()),
-        "{} is required: {why}: set {} or KERNITE_ORACLES",
+        !names.any(|name| name == "all" || name == tool.name()),
+        "{REQUIRE} requires {}: {why}; run `.ci/install-oracles`",
         tool.name(),
-        tool.variable()
     );
-    let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    println!("skipped (number {count}): {}: {why}", tool.name());
+    skip::skip(&format!("oracle {}", tool.name()), why);
 }
 
 fn locate(tool: Tool) -> Option<PathBuf> {
     if let Some(path) = std::env::var_os(tool.variable()) {
         return Some(path.into());
     }
-    let folders = std::env::var_os("KERNITE_ORACLES").unwrap_or_default();
-    let found = std::env::split_paths(&folders).find_map(|f| below(&f, tool.file(), 9));
-    if let Some(path) = found {
-        return if tool == Tool::Grammar {
-            path.parent().map(Path::to_owned)
-        } else {
-            Some(path)
-        };
+    let Some(inside) = tool.inside() else {
+        return tools::on_path(tool.name()).into_iter().next();
+    };
+    let pattern = format!("*/lib/python3*/site-packages/{inside}");
+    let found = tools::find(&tools::folder(), &pattern).into_iter().next()?;
+    match tool {
+        Tool::Grammar => found.parent().map(Path::to_owned),
+        _ => Some(found),
     }
-    if tool == Tool::Glslang {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        return std::env::split_paths(&path)
-            .map(|folder| folder.join(tool.name()))
-            .find(|file| file.is_file());
-    }
-    None
-}
-
-/// A file of this name in a folder or below it.
-fn below(folder: &Path, name: &str, depth: usize) -> Option<PathBuf> {
-    let direct = folder.join(name);
-    if direct.is_file() {
-        return Some(direct);
-    }
-    if depth == 0 {
-        return None;
-    }
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)
-        .ok()?
-        .flatten()
-        .filter(|e| e.file_type().is_ok_and(|t| t.is_dir()))
-        .map(|e| e.path())
-        .collect();
-    folders.sort();
-    folders.iter().find_map(|f| below(f, name, depth - 1))
 }
 
 /// A command for a tool, with its libraries beside it if it has some.
@@ -184,4 +165,76 @@ pub fn run(path: &Path, arguments: &[&str], input: &[u8]) -> (bool, Vec<u8>) {
 pub fn spirv_val(path: &Path, module: &[u8]) -> (bool, String) {
     let (valid, text) = run(path, &["--target-env", "vulkan1.3", "-"], module);
     (valid, String::from_utf8_lossy(&text).into_owned())
+}
+
+/// spirv-val for many modules, under Vulkan 1.3: its library, called by a script that stays, where Python and the library
+/// are at hand, and else the program each time.
+#[derive(Debug)]
+pub struct Service {
+    program: PathBuf,
+    library: PathBuf,
+    child: Option<Child>,
+}
+
+impl Service {
+    /// For the program at this path.
+    pub fn new(program: &Path) -> Service {
+        let prefix = program.parent().and_then(Path::parent);
+        Service {
+            program: program.to_owned(),
+            library: prefix.map_or_else(PathBuf::new, |p| p.join("lib/libSPIRV-Tools-shared.so")),
+            child: None,
+        }
+    }
+
+    /// The verdict, and the message as [`spirv_val`] gives it.
+    pub fn judge(&mut self, module: &[u8]) -> (bool, String) {
+        if !self.library.is_file() {
+            return spirv_val(&self.program, module);
+        }
+        if self.child.is_none() {
+            self.child = Command::new("python3")
+                .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("spirv_val.py"))
+                .arg(&self.library)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .ok();
+        }
+        match self.ask(module) {
+            Ok(answer) => answer,
+            Err(_) => {
+                // It crashed, or there is no Python: once more by the program.
+                self.child = None;
+                spirv_val(&self.program, module)
+            }
+        }
+    }
+
+    fn ask(&mut self, module: &[u8]) -> std::io::Result<(bool, String)> {
+        let child = self.child.as_mut().ok_or(ErrorKind::NotFound)?;
+        let (Some(to), Some(from)) = (child.stdin.as_mut(), child.stdout.as_mut()) else {
+            return Err(ErrorKind::NotFound.into());
+        };
+        let length = u32::try_from(module.len()).map_err(|_| ErrorKind::InvalidInput)?;
+        to.write_all(&length.to_le_bytes())?;
+        to.write_all(module)?;
+        to.flush()?;
+        let mut head = [0; 5];
+        from.read_exact(&mut head)?;
+        let [valid, a, b, c, d] = head;
+        let mut text = vec![0; u32::from_le_bytes([a, b, c, d]) as usize];
+        from.read_exact(&mut text)?;
+        Ok((valid != 0, String::from_utf8_lossy(&text).into_owned()))
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            // The end of its input ends it.
+            drop(child.stdin.take());
+            let _ = child.wait();
+        }
+    }
 }

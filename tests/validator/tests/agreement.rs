@@ -1,14 +1,18 @@
 //! kernite's verdicts beside spirv-val's, on a corpus and on systematic changes of it.
 //!
-//! `KERNITE_AGREEMENT_MUTANTS` sets how many mutants of each kind are made of each module (2 by
+//! `KERNITE_AGREEMENT_MUTANTS` sets how many mutants of each kind are made of each module (3 by
 //! default; a long run takes 200), `KERNITE_AGREEMENT_SEED` which ones, and
 //! `KERNITE_AGREEMENT_SHOW` how many disagreements are printed. `KERNITE_AGREEMENT_CORPUS` names
 //! a folder of `.spv` files to mutate beside the corpus, those of them that are valid.
 
 use kernite::spirv::Verdict;
 use kernite::spirv::validate::{Group, Options, Rule, Validator};
-use kernite_validator_tests::corpus::{self, Sample};
+use kernite_suite::choices::{Choices, SplitMix};
+use kernite_suite::{generate, kernels};
+use kernite_validator_tests::corpus::{self, Producer, Sample};
+use kernite_validator_tests::messages::{self, Messages};
 use kernite_validator_tests::mutate::{Kind, Random, mutate};
+use kernite_validator_tests::oracle::Service;
 use kernite_validator_tests::{asm, oracle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,6 +38,7 @@ fn wgsl() -> Vec<Sample> {
             let words = spv::write_vec(&module, &info, &options, None).expect("SPIR-V from naga");
             samples.push(Sample {
                 name: format!("{}@1.{}", path.display(), version.1),
+                producer: Producer::Naga,
                 words,
             });
         }
@@ -54,10 +59,51 @@ fn more() -> Vec<Sample> {
         .iter()
         .map(|path| {
             let bytes = std::fs::read(path).expect("a readable file");
-            let words = bytes.as_chunks::<4>().0.iter();
             Sample {
                 name: path.display().to_string(),
-                words: words.map(|c| u32::from_le_bytes(*c)).collect(),
+                producer: Producer::Others,
+                words: asm::words(&bytes),
+            }
+        })
+        .collect()
+}
+
+/// The example kernels and random ones, in every version and both memory models.
+fn kernite() -> Vec<Sample> {
+    use kernite::spirv::{self, Fma, MemoryModel, Version};
+    let named = kernels::ALL.iter();
+    let named = named.filter(|(name, _)| !name.starts_with("straight"));
+    let mut all: Vec<_> = named.map(|(_, make)| make()).collect();
+    let config = generate::Config {
+        statements: 10,
+        ..generate::Config::default()
+    };
+    for seed in 0..50 {
+        let decisions = SplitMix::decisions(seed, 80);
+        let kernel = generate::kernel("k", &mut Choices::new(&decisions), config);
+        all.push(kernel.expect("a valid kernel"));
+    }
+    let versions = [Version::V1_6, Version::V1_3, Version::V1_4, Version::V1_5];
+    all.iter()
+        .enumerate()
+        .map(|(i, kernel)| {
+            let mut options = spirv::Options::default();
+            options.version = versions[i % 4];
+            options.names = i % 3 == 0;
+            if i % 5 == 0 {
+                options.memory_model = MemoryModel::Vulkan;
+            }
+            if i % 7 == 0 {
+                options.fma = Fma::Exact;
+            }
+            let mut words = Vec::new();
+            spirv::Emitter::new()
+                .emit(kernel, &options, &mut words)
+                .expect("SPIR-V of a kernel");
+            Sample {
+                name: format!("kernite {i}"),
+                producer: Producer::Kernite,
+                words,
             }
         })
         .collect()
@@ -67,6 +113,8 @@ fn samples() -> Vec<Sample> {
     let mut all = corpus::by_hand();
     all.extend(corpus::glsl());
     all.extend(wgsl());
+    all.extend(corpus::hlsl());
+    all.extend(kernite());
     all
 }
 
@@ -128,15 +176,59 @@ fn is_known(text: &str) -> bool {
     KNOWN.iter().any(|(part, _)| text.contains(part))
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Counts {
     agree_valid: usize,
     agree_invalid: usize,
     unsupported: usize,
+    /// Unsupported, though nothing new came into a module that was supported.
+    missed: usize,
     /// Of all mutants of the bar: those that parse and whose ids all exist.
     judged: usize,
     accepts: BTreeSet<(String, u16)>,
     rejects: BTreeSet<(String, u16)>,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Counts) {
+        self.agree_valid += other.agree_valid;
+        self.agree_invalid += other.agree_invalid;
+        self.unsupported += other.unsupported;
+        self.missed += other.missed;
+        self.judged += other.judged;
+        self.accepts.extend(other.accepts.iter().cloned());
+        self.rejects.extend(other.rejects.iter().cloned());
+    }
+
+    /// A row of the table.
+    fn row(&self, name: &str) -> String {
+        let all = self.agree_valid + self.agree_invalid + self.unsupported;
+        let unsupported = 100.0 * self.unsupported as f64 / all.max(1) as f64;
+        format!(
+            "| {name} | {} | {} | {} ({unsupported:.2} %) | {} | {} | {} | {} |",
+            self.agree_valid,
+            self.agree_invalid,
+            self.unsupported,
+            self.missed,
+            self.judged,
+            self.accepts.len(),
+            self.rejects.len()
+        )
+    }
+
+    /// What is over the bar: one in a thousand, and one where a thousand are not reached.
+    fn failure(&self, name: &str) -> Option<String> {
+        let bar = (self.judged / 1000).max(1);
+        let over = [self.accepts.len(), self.rejects.len(), self.missed]
+            .into_iter()
+            .any(|n| n > bar);
+        over.then(|| {
+            format!(
+                "{name}: {} missed, {:?} {:?}",
+                self.missed, self.accepts, self.rejects
+            )
+        })
+    }
 }
 
 fn number(variable: &str, default: u64) -> u64 {
@@ -146,32 +238,57 @@ fn number(variable: &str, default: u64) -> u64 {
     }
 }
 
-/// The first words of a message, which name the rule.
-fn gist(message: &str) -> String {
-    let line = message.lines().next().unwrap_or_default();
-    line.chars()
-        .filter(|c| !c.is_ascii_digit())
-        .take(100)
-        .collect()
+/// The opcodes of a module, and the capabilities, extensions and decorations it names.
+fn vocabulary(words: &[u32]) -> BTreeSet<(u16, u32)> {
+    let mut all = BTreeSet::new();
+    let mut at = 5;
+    while let Some(&first) = words.get(at) {
+        let word = |i: usize| words.get(at + i).copied().unwrap_or(0);
+        let opcode = (first & 0xFFFF) as u16;
+        all.insert(match opcode {
+            // OpCapability, OpDecorate, OpMemberDecorate, OpExtension by its hash.
+            17 => (opcode, word(1)),
+            71 => (opcode, word(2)),
+            72 => (71, word(3)),
+            10 | 11 => (
+                opcode,
+                (1..(first >> 16) as usize).fold(0, |h: u32, i| h.wrapping_mul(31) ^ word(i)),
+            ),
+            _ => (opcode, 0),
+        });
+        at += ((first >> 16) as usize).max(1);
+    }
+    all
 }
 
-struct Run<'a> {
-    tool: &'a Path,
-    counts: Mutex<BTreeMap<Kind, Counts>>,
+struct Run {
+    counts: Mutex<BTreeMap<(Producer, Kind), Counts>>,
+    messages: Mutex<Messages>,
     shown: Mutex<u64>,
 }
 
-impl Run<'_> {
-    fn judge(&self, ours: &mut Validator, sample: &Sample, kind: Kind, random: &mut Random) {
+impl Run {
+    fn judge(
+        &self,
+        ours: &mut Validator,
+        theirs: &mut Service,
+        sample: &Sample,
+        kind: Kind,
+        random: &mut Random,
+    ) {
         let Some(mutant) = mutate(&sample.words, kind, random) else {
             return;
         };
-        let (valid, message) = oracle::spirv_val(self.tool, &asm::bytes(&mutant.words));
+        let (valid, message) = theirs.judge(&asm::bytes(&mutant.words));
         let verdict = ours.words(&mutant.words);
+        if !valid {
+            let mut messages = self.messages.lock().expect("no panic while counting");
+            messages.note(&message, &verdict);
+        }
         // Mutants that do not parse, or name ids that are not there, are no test of the rules.
         let form = verdict.faults().any(|f| f.rule().group() == Group::Form);
         let mut counts = self.counts.lock().expect("no panic while counting");
-        let count = counts.entry(kind).or_default();
+        let count = counts.entry((sample.producer, kind)).or_default();
         if !form || valid {
             count.judged += 1;
         }
@@ -186,12 +303,14 @@ impl Run<'_> {
             }
             (Verdict::Unsupported(_), _) => {
                 count.unsupported += 1;
-                None
+                let missed = vocabulary(&mutant.words).is_subset(&vocabulary(&sample.words));
+                count.missed += usize::from(missed);
+                missed.then_some("missed")
             }
             (Verdict::Valid, false) if is_known(&message) => None,
             (Verdict::Invalid(f), true) if is_known(f.first().rule().name()) => None,
             (Verdict::Valid, false) => {
-                let pair = (gist(&message), mutant.opcode);
+                let pair = (messages::skeleton(&message), mutant.opcode);
                 count.accepts.insert(pair).then_some("false accept")
             }
             (Verdict::Invalid(faults), true) => {
@@ -224,23 +343,24 @@ fn mutants_agree() {
     let Some(tool) = oracle::find(oracle::Tool::SpirvVal) else {
         return;
     };
-    let each = number("KERNITE_AGREEMENT_MUTANTS", 2);
+    let each = number("KERNITE_AGREEMENT_MUTANTS", 3);
     let seed = number("KERNITE_AGREEMENT_SEED", 1);
     let mut samples = samples();
     samples.extend(more());
     let mut ours = validator();
     samples.retain(|s| ours.words(&s.words).is_valid());
     let run = Run {
-        tool: &tool,
         counts: Mutex::default(),
+        messages: Mutex::new(Messages::read()),
         shown: Mutex::new(number("KERNITE_AGREEMENT_SHOW", 40)),
     };
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         for thread in 0..threads {
-            let (run, samples) = (&run, &samples);
+            let (run, samples, tool) = (&run, &samples, &tool);
             scope.spawn(move || {
                 let mut ours = validator();
+                let mut theirs = Service::new(tool);
                 let mut random = Random::new(seed.wrapping_mul(31) + thread as u64);
                 for round in 0..each {
                     for (i, sample) in samples.iter().enumerate() {
@@ -248,7 +368,7 @@ fn mutants_agree() {
                             continue;
                         }
                         for kind in Kind::ALL {
-                            run.judge(&mut ours, sample, kind, &mut random);
+                            run.judge(&mut ours, &mut theirs, sample, kind, &mut random);
                         }
                     }
                 }
@@ -257,24 +377,39 @@ fn mutants_agree() {
     });
     let counts = run.counts.into_inner().expect("no panic while counting");
     println!(
-        "kind: agree valid, agree invalid, unsupported | judged, false accepts, false rejects"
+        "| mutants | both valid | both invalid | unsupported | missed | judged | false accepts | false rejects |"
     );
+    println!("|---|---|---|---|---|---|---|---|");
     let mut failures = Vec::new();
-    for (kind, c) in &counts {
-        println!(
-            "{kind:?}: {}, {}, {} | {}, {}, {}",
-            c.agree_valid,
-            c.agree_invalid,
-            c.unsupported,
-            c.judged,
-            c.accepts.len(),
-            c.rejects.len()
-        );
-        // One in a thousand, and one where a thousand are not reached.
-        let bar = (c.judged / 1000).max(1);
-        if c.accepts.len() > bar || c.rejects.len() > bar {
-            failures.push(format!("{kind:?}: {:?} {:?}", c.accepts, c.rejects));
+    let mut all = Counts::default();
+    let mut sum = |name: String, of: &dyn Fn(&(Producer, Kind)) -> bool| {
+        let mut total = Counts::default();
+        let these = counts.iter().filter(|(k, _)| of(k));
+        these.for_each(|(_, c)| total.add(c));
+        if total.judged + total.unsupported > 0 {
+            println!("{}", total.row(&name));
+            failures.extend(total.failure(&name));
         }
+        total
+    };
+    for kind in Kind::ALL {
+        all.add(&sum(format!("{kind:?}"), &|k| k.1 == kind));
     }
+    for producer in corpus::PRODUCERS {
+        let total = sum(format!("{producer:?}"), &|k| k.0 == producer);
+        let most = match producer {
+            Producer::ByHand | Producer::Kernite | Producer::Glslang | Producer::Naga => 100,
+            Producer::Dxc | Producer::Others => 10,
+        };
+        let mutants = total.agree_valid + total.agree_invalid + total.unsupported;
+        assert!(
+            each < 20 || total.unsupported <= mutants / most,
+            "{producer:?}: {} of {mutants} unsupported",
+            total.unsupported
+        );
+    }
+    println!("{}", all.row("all"));
+    let messages = run.messages.into_inner().expect("no panic while counting");
+    failures.extend(messages.finish(each >= 20));
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

@@ -9,6 +9,7 @@ fn samples() -> Vec<Sample> {
     let mut samples = corpus::by_hand();
     samples.extend(corpus::glsl());
     samples.extend(cases::all().into_iter().map(|case| Sample {
+        producer: corpus::Producer::ByHand,
         words: asm::assemble(&case.text),
         name: case.place,
     }));

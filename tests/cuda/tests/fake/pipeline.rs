@@ -10,6 +10,7 @@ use kernite::pipeline::{
 use kernite::{Access, KernelBuilder, Type};
 use kernite_cuda_tests::fake::Fake;
 use kernite_cuda_tests::kernels::saxpy;
+use std::process::Command;
 
 fn config(fake: &Fake, policy: Policy) -> Config {
     Config::default()
@@ -157,7 +158,60 @@ fn without_a_gpu_auto_says_why_it_stays_on_the_host() {
         (Executor::Cuda, Reason::Device) => {}
         other => panic!("{other:?}"),
     }
-    let _: Option<Unavailable> = None;
+}
+
+const WORKER: &str = "KERNITE_PIPELINE_WORKER";
+
+#[test]
+fn a_driver_that_cannot_be_loaded_is_the_reason_in_the_report() {
+    if let Ok(expected) = std::env::var(WORKER) {
+        return work(&expected);
+    }
+    let (whole, broken) = (Fake::new(), Fake::without(&["cuInit"]));
+    let gone = broken.path().with_file_name("gone.so.1");
+    for (library, expected) in [
+        (whole.path(), "the GPU, since there is a GPU"),
+        (broken.path(), "cuInit"),
+        (&gone, "gone.so.1"),
+    ] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "pipeline::a_driver_that_cannot_be_loaded_is_the_reason_in_the_report",
+            ])
+            .env(WORKER, expected)
+            .env("KERNITE_CUDA_DRIVER", library)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{expected}: {text}");
+    }
+}
+
+/// In a process of its own, whose driver is the one that its environment names.
+fn work(expected: &str) {
+    let (x, mut y) = ([1.0f32; 8], [7.0f32; 8]);
+    let mut args = args![2.0f32, &x, &mut y];
+    let auto = KernelPipeline::default();
+    for _ in 0..2 {
+        let report = auto.run(&saxpy(), [1, 1, 1], &mut args).unwrap();
+        let text = report.to_string();
+        assert!(text.contains(expected), "{text}");
+        let none = matches!(
+            report.reason,
+            Reason::Unavailable(Unavailable::Driver(Error::Load(_)))
+        );
+        assert_eq!(none, report.executor == Executor::Host, "{text}");
+    }
+    for policy in [Policy::Cuda, CROSS_CHECK] {
+        // Asked for by name, a GPU that is not there is an error.
+        match auto.with_policy(policy).run(&saxpy(), [1, 1, 1], &mut args) {
+            Err(RunError::Unavailable(why)) => assert!(why.to_string().contains(expected)),
+            // The fake driver runs nothing, so it is found out where it is compared.
+            Ok(_) | Err(RunError::Mismatch(_)) => assert!(expected.contains("there is a GPU")),
+            Err(other) => panic!("{other}"),
+        }
+    }
 }
 
 #[test]

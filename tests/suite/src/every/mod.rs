@@ -14,7 +14,8 @@ use kernite::types::{Access, Type};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::run::Value;
+use crate::coverage::Pair;
+use crate::run::{Case, Value};
 
 pub use edges::rows;
 
@@ -89,6 +90,19 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// The launch.
+    pub fn case(&self) -> Case {
+        Case {
+            kernel: self.kernel.clone(),
+            grid: [self.grid, 1, 1],
+            args: self.args.clone(),
+            dynamic_shared: 0,
+            bounds: self.bounds,
+        }
+    }
+}
+
 /// Threads of a workgroup of the units.
 const THREADS: u32 = 64;
 
@@ -150,23 +164,8 @@ pub fn units() -> &'static [Unit] {
     &UNITS
 }
 
-/// The opcodes and types of the table that no unit covers; where an opcode has no type it stands with [`Type::NONE`].
-pub fn missing(units: &[Unit]) -> Vec<(Op, Type)> {
-    let covered: BTreeSet<(Op, Type)> = units.iter().flat_map(|u| u.covers.clone()).collect();
-    let mut missing = Vec::new();
-    for op in Op::ALL {
-        let types = op.row().types;
-        let wanted: Vec<Type> = if types.is_empty() {
-            vec![Type::NONE]
-        } else {
-            types.iter().collect()
-        };
-        missing.extend(
-            wanted
-                .into_iter()
-                .map(|ty| (op, ty))
-                .filter(|pair| !covered.contains(pair)),
-        );
-    }
-    missing
+/// The opcodes and types of the table that no unit covers, to be read.
+pub fn missing(units: &[Unit]) -> Vec<String> {
+    let covered: BTreeSet<Pair> = units.iter().flat_map(|u| u.covers.clone()).collect();
+    crate::coverage::missing(&covered)
 }

@@ -4,7 +4,7 @@ use super::format::Run;
 use crate::gpu;
 use crate::run::{Case, Value};
 use crate::values::{self, Argument};
-use kernite::cuda::Stream;
+use kernite::cuda;
 use kernite::kernel::{Bounds, Kernel, ParamRef, Uses};
 use kernite::reference::compare;
 use kernite::spirv;
@@ -41,8 +41,8 @@ pub(super) fn run(kernel: &Kernel, run: &Run, text: &str) -> Result<(), String> 
     if let Some(device) = Context::get() {
         on_vulkan(&case, run, device, &expected)?;
     }
-    if let Some((context, stream)) = gpu::context() {
-        on_cuda(&case, run, context, stream, &expected)?;
+    if let Some(device) = gpu::context() {
+        on_cuda(&case, run, device, &expected)?;
     }
     Ok(())
 }
@@ -180,8 +180,7 @@ fn on_vulkan(
 fn on_cuda(
     case: &Case,
     run: &Run,
-    context: &kernite::cuda::Context,
-    stream: &Stream,
+    device: &(cuda::Context, cuda::Stream),
     expected: &[Expected],
 ) -> Result<(), String> {
     let lacks = if case.kernel.signature().assumes_uniform {
@@ -199,7 +198,7 @@ fn on_cuda(
         skip("run on CUDA", &lacks);
         return Ok(());
     }
-    let got = case.cuda(context, stream).map_err(|e| e.to_string())?;
+    let got = case.cuda(device).map_err(|e| e.to_string())?;
     judged(run, "CUDA", |name| name == "cuda", agrees(expected, &got))
 }
 

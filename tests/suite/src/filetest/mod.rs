@@ -9,7 +9,7 @@ mod format;
 mod launch;
 mod names;
 
-pub use check::{Checked, Failure, check, kernels};
+pub use check::{Checked, Failure, check, kernels, refusals};
 pub use format::{Directive, File, FormatError, Kind, Ptx, Run, Spirv, Test};
 pub use names::readable;
 

@@ -3,27 +3,25 @@
 use super::Generator;
 use super::level::{Frame, Level};
 use kernite::builder::KernelBuilder;
-use kernite::kernel::{Value, Var};
+use kernite::kernel::Value;
 use kernite::types::Type;
 
 impl Generator<'_, '_> {
+    /// A new variable, or one that is set, read, or both.
     pub(super) fn variable(&mut self) {
-        let ty = self.any_type();
-        let of_type = self.vars.iter().filter(|(_, t)| *t == ty);
-        let of_type: Vec<Var> = of_type.map(|(v, _)| *v).collect();
-        if of_type.is_empty() || self.choices.chance(1, 3) {
+        if self.vars.is_empty() || self.choices.chance(1, 3) {
+            let ty = self.any_type();
             let start = self.value(ty);
             let var = self.b.var(start);
-            self.vars.push((var, ty));
-        } else {
-            let var = self.choices.pick(&of_type);
-            if self.choices.chance(1, 2) {
-                let v = self.value(ty);
-                self.b.set(var, v);
-            }
-            let made = self.b.get(var);
-            self.made(made, Level::Divergent);
+            return self.vars.push((var, ty));
         }
+        let (var, ty) = self.choices.pick(&self.vars);
+        if self.choices.chance(1, 2) {
+            let v = self.value(ty);
+            self.b.set(var, v);
+        }
+        let made = self.b.get(var);
+        self.made(made, Level::Divergent);
     }
 
     /// A condition that is as uniform as `most` at least.

@@ -154,6 +154,10 @@ pub struct Config {
     /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
     /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
     pub honest_floats: bool,
+    /// Whether constants may be packed, and what comes of it be divided by.
+    pub packed_constants: bool,
+    /// Whether u64 may be added with saturation.
+    pub saturating_64: bool,
     /// Whether a promise of uniformity may be made. It is kept; but no kernel with one has a safe launch.
     pub assume_uniform: bool,
     /// Whether accesses may lie outside of their buffers and arrays, and buffers may be empty: for `Bounds::Checked`.
@@ -177,6 +181,8 @@ impl Default for Config {
             across_rows: true,
             divergent_fences: true,
             honest_floats: true,
+            packed_constants: true,
+            saturating_64: true,
             assume_uniform: false,
             wild: false,
             contract: false,

@@ -73,10 +73,11 @@ impl Generator<'_, '_> {
 
     pub(super) fn constant(&mut self, ty: Type) -> Value {
         let bits = special_bits(ty, self.choices);
-        let bits = if self.config.subnormals {
-            bits
-        } else {
-            without_subnormal(ty, bits)
+        let bits = match ty {
+            _ if self.config.subnormals => bits,
+            // A compiler that folds may flush these too, where the device keeps them.
+            Type::F16 if bits & 0x7C00 == 0 => bits & 0x8000,
+            _ => without_subnormal(ty, bits),
         };
         if !self.config.honest_floats {
             let hidden = match ty {
@@ -114,19 +115,26 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// The value, or zero where it is a subnormal that a device may flush.
+    /// The value, or zero where it is a subnormal that a device may flush, or so little more that what it was computed from
+    /// may have been one.
     pub(super) fn flushed(&mut self, v: Value) -> Value {
         let ty = self.b.type_of(v);
         if self.config.subnormals {
             return v;
         }
         let (least, zero) = match ty {
-            Type::F32 => (self.b.constant(f32::MIN_POSITIVE), self.b.constant(0.0f32)),
-            Type::F64 => (self.b.constant(f64::MIN_POSITIVE), self.b.constant(0.0f64)),
+            Type::F32 => (
+                self.b.constant(2.0 * f32::MIN_POSITIVE),
+                self.b.constant(0.0f32),
+            ),
+            Type::F64 => (
+                self.b.constant(2.0 * f64::MIN_POSITIVE),
+                self.b.constant(0.0f64),
+            ),
             // Computed in f32, whose exponents it has; f16 is not, and its own subnormals are kept.
             Type::BF16 => {
                 let bits = |bits| Const::new(Type::BF16, bits).unwrap_or(Const::from(false));
-                (self.b.constant(bits(0x0080)), self.b.constant(bits(0)))
+                (self.b.constant(bits(0x0100)), self.b.constant(bits(0)))
             }
             _ => return v,
         };
@@ -170,6 +178,12 @@ impl Generator<'_, '_> {
         let ty = self.choices.pick(&types);
         let divides = matches!(op, Op::Div | Op::Rcp | Op::Sqrt | Op::Rsqrt);
         if divides && !self.config.exact_division && is_float(ty) {
+            return;
+        }
+        if op == Op::Pack && !self.config.packed_constants {
+            return;
+        }
+        if op == Op::AddSat && ty == Type::U64 && !self.config.saturating_64 {
             return;
         }
         // Their recipes are long, and longer where fma is emulated.

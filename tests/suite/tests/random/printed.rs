@@ -241,8 +241,7 @@ fn k6() -> Kernel {
     let buf1 = b.buffer_with("approx", Type::F32, Access::Write, BufferOptions::new().binding(0, 1));
     let arg1 = b.scalar("scalar", Type::F32);
     let buf2 = b.buffer_with("approx", Type::BF16, Access::Write, BufferOptions::new().binding(0, 2));
-    let arg2 = b.scalar("scalar", Type::I64);
-    let arg3 = b.scalar("scalar", Type::I16);
+    let arg2 = b.scalar("scalar", Type::I16);
     let buf3 = b.buffer_with("own", Type::I16, Access::ReadWrite, BufferOptions::new().binding(0, 3));
     let v0 = b.workgroup_id(0);
     let v1 = b.workgroup_id(1);
@@ -291,7 +290,7 @@ fn k6() -> Kernel {
             b.begin_else();
             b.end();
             let v46 = b.constant(false);
-            b.var(v46);
+            let var47 = b.var(v46);
             let v48 = b.constant(-488959866i32);
             let v49 = b.constant(2u32);
             b.shl(v48, v49);
@@ -301,18 +300,17 @@ fn k6() -> Kernel {
             let v54 = b.constant(2u32);
             let v55 = b.mul(v9, v54);
             b.store_offset(buf2, v55, 1, v53);
-            let v57 = b.param(arg2);
-            b.var(v57);
+            b.get(var47);
         b.end();
-        let v60 = b.param(arg3);
-        b.bitcast(v60, Type::BF16);
+        let v59 = b.param(arg2);
+        b.bitcast(v59, Type::BF16);
     b.end();
-    let v63 = b.constant(Const::new(Type::I16, 0x8bff).unwrap());
-    let v64 = b.constant(Const::new(Type::I16, 0x0).unwrap());
-    let v65 = b.max(v63, v64);
-    let v66 = b.constant(2u32);
-    let v67 = b.mul(v9, v66);
-    b.store_offset(buf3, v67, 1, v65);
+    let v62 = b.constant(Const::new(Type::I16, 0x8bff).unwrap());
+    let v63 = b.constant(Const::new(Type::I16, 0x0).unwrap());
+    let v64 = b.max(v62, v63);
+    let v65 = b.constant(2u32);
+    let v66 = b.mul(v9, v65);
+    b.store_offset(buf3, v66, 1, v64);
     b.finish().unwrap()
 }
 
@@ -548,7 +546,7 @@ fn k8() -> Kernel {
                 b.mul_hi(v115, v116);
                 b.global_size(1);
                 b.var(v13);
-                let v120 = b.constant(0u32);
+                let v120 = b.param(arg3);
                 b.var(v120);
                 let v122 = b.param(arg4);
                 b.constant(Const::new(Type::F64, 0x108de31deaa46ced).unwrap());
