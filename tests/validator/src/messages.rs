@@ -166,7 +166,7 @@ impl Messages {
                 Some(rules) => {
                     let none = rules.contains("none: unsupported");
                     // One mutant may break another rule first, which hides this one.
-                    if !seen.matched && !none && (all || seen.times > 2) {
+                    if !seen.matched && !none && (all || seen.times > 9) {
                         failures.push(format!(
                             "{message}: {} mutants, none rejected by {rules:?} but by {:?}",
                             seen.times, seen.rules
