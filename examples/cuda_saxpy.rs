@@ -5,7 +5,6 @@
 //! ```
 //!
 //! Without a CUDA driver it says so and ends.
-#![allow(unsafe_code)]
 
 use kernite::cuda::{Driver, LoadOptions, args};
 use kernite::verify::VerifyError;
@@ -68,7 +67,8 @@ fn run(n: usize) -> Result<(), Box<dyn Error>> {
 
     let kernel = saxpy()?;
     let start = Instant::now();
-    let saxpy = context.load_kernel(&kernel, &LoadOptions::new())?;
+    // With checked bounds, so that the launch is a safe function.
+    let saxpy = context.load_kernel_checked(&kernel, &LoadOptions::new())?;
     println!(
         "emitted for {} and loaded in {:.1?}",
         context.ptx_options().target,
@@ -82,8 +82,7 @@ fn run(n: usize) -> Result<(), Box<dyn Error>> {
     let mut device_y = context.upload(&y)?;
     let config = saxpy.config_for(n as u64)?;
 
-    // SAFETY: the kernel reads and writes below the length of `y`, and `x` is as long.
-    unsafe { saxpy.launch_unchecked(&stream, &config, &args![a, &device_x, &mut device_y])? };
+    saxpy.launch(&stream, &config, &args![a, &device_x, &mut device_y])?;
     let result = device_y.to_vec()?;
     // Two roundings, here as there: the results are the same to the last bit.
     let wrong = (0..n).find(|&i| result[i].to_bits() != (a * x[i] + y[i]).to_bits());
@@ -98,8 +97,7 @@ fn run(n: usize) -> Result<(), Box<dyn Error>> {
     before.record(&stream)?;
     let start = Instant::now();
     for _ in 0..LAUNCHES {
-        // SAFETY: as above.
-        unsafe { saxpy.launch_unchecked(&stream, &config, &args![a, &device_x, &mut device_y])? };
+        saxpy.launch(&stream, &config, &args![a, &device_x, &mut device_y])?;
     }
     let enqueued = start.elapsed();
     after.record(&stream)?;

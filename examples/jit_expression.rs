@@ -7,13 +7,11 @@
 //! Names are arrays of numbers. There are `+ - * /`, parentheses, `sqrt abs floor ceil trunc round min max clamp fma`. The
 //! kernel runs on the CUDA driver where there is one and on the reference executor otherwise, and its results are compared
 //! with those of a plain evaluation, bit for bit.
-#![allow(unsafe_code)]
 
-use kernite::cuda::{Arg, Context, DeviceBuffer, Driver, LoadOptions};
 use kernite::kernel::Value;
-use kernite::reference::{self, Executor};
+use kernite::pipeline::{Arg, Config, KernelPipeline, Options};
 use kernite::verify::VerifyError;
-use kernite::{Access, Kernel, KernelBuilder, Type, ptx};
+use kernite::{Access, Kernel, KernelBuilder, Type};
 use std::error::Error;
 use std::fmt;
 use std::process::ExitCode;
@@ -388,72 +386,14 @@ fn evaluate(expression: &Expression, inputs: &[Vec<f32>], i: usize, stack: &mut 
     result
 }
 
-/// Where the kernel ran, and what came out.
-struct Outcome {
-    place: String,
-    out: Vec<f32>,
+#[cfg(feature = "cuda")]
+fn has_gpu() -> bool {
+    kernite::cuda::Driver::load().is_ok_and(|driver| driver.device_count().is_ok_and(|n| n > 0))
 }
 
-fn on_gpu(
-    context: &Context,
-    kernel: &Kernel,
-    inputs: &[Vec<f32>],
-    n: usize,
-) -> Result<Outcome, Box<dyn Error>> {
-    let start = Instant::now();
-    let function = context.load_kernel(kernel, &LoadOptions::new())?;
-    let loaded = start.elapsed();
-    let stream = context.stream()?;
-    let buffers: Vec<DeviceBuffer<f32>> = inputs
-        .iter()
-        .map(|input| context.upload(input))
-        .collect::<Result<_, _>>()?;
-    let mut out = context.upload(&vec![0.0f32; n])?;
-    let config = function.config_for(n as u64)?;
-    let (before, after) = (context.event()?, context.event()?);
-    // The first launch is slower: the driver brings the code to the device.
-    for _ in 0..2 {
-        let args: Vec<Arg<'_>> = buffers
-            .iter()
-            .map(Arg::from)
-            .chain([Arg::from(&mut out)])
-            .collect();
-        before.record(&stream)?;
-        // SAFETY: the kernel accesses its buffers below the length of `out`, and all are as long.
-        unsafe { function.launch_unchecked(&stream, &config, &args)? };
-        after.record(&stream)?;
-    }
-    after.synchronize()?;
-    let place = format!(
-        "the GPU: emitted and loaded in {loaded:.1?}, launched in {:.1?}",
-        after.since(&before)?
-    );
-    Ok(Outcome {
-        place,
-        out: out.to_vec()?,
-    })
-}
-
-fn on_cpu(kernel: &Kernel, inputs: &[Vec<f32>], n: usize) -> Result<Outcome, Box<dyn Error>> {
-    let mut args: Vec<reference::Arg> = inputs.iter().map(|input| input.clone().into()).collect();
-    args.push(vec![0.0f32; n].into());
-    let start = Instant::now();
-    let groups = u32::try_from(n.div_ceil(256))?;
-    Executor::new(reference::Options::default()).run(kernel, [groups, 1, 1], &mut args)?;
-    let place = format!("the reference executor, in {:.1?}", start.elapsed());
-    let out = args
-        .last()
-        .and_then(|arg| arg.as_slice::<f32>())
-        .ok_or("the results are floats")?;
-    Ok(Outcome {
-        place,
-        out: out.to_vec(),
-    })
-}
-
-/// The primary context of the first GPU, or why there is none.
-fn gpu() -> Result<Context, kernite::cuda::Error> {
-    Driver::load()?.device(0)?.primary_context()
+#[cfg(not(feature = "cuda"))]
+fn has_gpu() -> bool {
+    false
 }
 
 fn run(text: &str) -> Result<(), Box<dyn Error>> {
@@ -461,22 +401,20 @@ fn run(text: &str) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let kernel = kernel(&expression)?;
     let built = start.elapsed();
-    let (mut emitter, mut code) = (ptx::Emitter::new(), Vec::new());
-    let options = ptx::Options::default();
-    // Emitters keep their memory: the second emission is what a program sees that emits many.
-    emitter.emit(&kernel, &options, &mut code)?;
-    code.clear();
-    let start = Instant::now();
-    emitter.emit(&kernel, &options, &mut code)?;
+    let pipeline = KernelPipeline::with_config(Config::default().with_profile(true));
+    let artefacts = pipeline.compile(&kernel, &Options::all())?;
     println!(
-        "{text}: {} instructions built in {built:.1?}, {} bytes of PTX emitted in {:.1?}",
+        "{text}: {} instructions built in {built:.1?}, {} bytes of PTX, {} of SPIR-V",
         kernel.insts().len(),
-        code.len(),
-        start.elapsed()
+        artefacts.ptx.as_ref().map_or(0, |ptx| ptx.text.len()),
+        artefacts
+            .spirv
+            .as_ref()
+            .map_or(0, |spirv| 4 * spirv.words.len()),
     );
 
-    let gpu = gpu();
-    let n: usize = if gpu.is_ok() { 1 << 22 } else { 1 << 14 };
+    // Where there is a GPU there are results enough to be worth it.
+    let n: usize = if has_gpu() { 1 << 22 } else { 1 << 14 };
     // Numbers of all sizes and both signs, the same each time.
     let mut state = 0x2545_F491_4F6C_DD1Du64;
     let mut next = || {
@@ -490,18 +428,21 @@ fn run(text: &str) -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|_| (0..n).map(|_| next()).collect())
         .collect();
-    let outcome = match &gpu {
-        Ok(context) => on_gpu(context, &kernel, &inputs, n)?,
-        Err(error) => {
-            println!("no GPU: {error}");
-            on_cpu(&kernel, &inputs, n)?
+    let mut out = vec![0.0f32; n];
+    let grid = [u32::try_from(n.div_ceil(256))?, 1, 1];
+    // The second run finds the kernel loaded.
+    for round in 0..2 {
+        let args = inputs.iter().map(Arg::from).chain([Arg::from(&mut out)]);
+        let report = pipeline.run(&kernel, grid, &mut args.collect::<Vec<_>>())?;
+        if round == 0 {
+            println!("ran on {report}");
         }
-    };
-    println!("ran on {}", outcome.place);
+    }
+    println!("{}", pipeline.take_profile());
 
     let start = Instant::now();
     let mut stack = Vec::new();
-    for (i, &got) in outcome.out.iter().enumerate() {
+    for (i, &got) in out.iter().enumerate() {
         let expected = evaluate(&expression, &inputs, i, &mut stack);
         if got.to_bits() != expected.to_bits() && !(got.is_nan() && expected.is_nan()) {
             let inputs: Vec<f32> = inputs.iter().map(|input| input[i]).collect();

@@ -6,10 +6,10 @@
 
 use kernite::builder::KernelBuilder;
 use kernite::kernel::Kernel;
-use kernite::reference::{Arg, Executor};
+use kernite::pipeline::{KernelPipeline, Policy, args};
 use kernite::types::{Access, Type};
 use kernite::verify::VerifyError;
-use kernite::{ptx, reference, spirv};
+use kernite::{ptx, spirv};
 use std::time::Instant;
 
 /// `c[i] = a[i] + b[i]` for `i < n`, one thread for each `i`.
@@ -31,9 +31,7 @@ fn vector_add() -> Result<Kernel, VerifyError> {
     k.finish()
 }
 
-type Failure = Box<dyn std::error::Error>;
-
-fn main() -> Result<(), Failure> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let kernel = vector_add()?;
 
     // One kernel, two targets. Emitters keep their memory, so they are worth keeping.
@@ -58,60 +56,23 @@ fn main() -> Result<(), Failure> {
     // The validator trusts nobody, this crate included.
     println!("        {}", spirv::Validator::new().words(&words));
 
+    // Runs on the GPU where there is a CUDA driver, on the reference executor otherwise.
     let n = 100_000u32;
     let a: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let b: Vec<f32> = (0..n).map(|i| 0.5 * i as f32).collect();
-    let (sums, by) = match on_gpu(&kernel, &a, &b)? {
-        Some(sums) => (sums, "the GPU"),
-        None => (on_cpu(&kernel, &a, &b)?, "the reference executor"),
-    };
+    let mut sums = vec![0.0f32; a.len()];
+    let pipeline = KernelPipeline::new(Policy::default());
+    let report = pipeline.run(
+        &kernel,
+        [n.div_ceil(256), 1, 1],
+        &mut args![&a, &b, &mut sums, n],
+    )?;
+    println!("Ran on {report}");
     match (0..n).zip(&sums).find(|&(i, &sum)| sum != 1.5 * i as f32) {
-        None => println!("OK: {n} sums are right, computed by {by}"),
+        None => println!("OK: {n} sums are right, computed by {}", report.executor),
         Some((i, sum)) => return Err(format!("c[{i}] is {sum}, not {}", 1.5 * i as f32).into()),
     }
     Ok(())
-}
-
-/// This crate's reference executor runs on the CPU and defines what every kernel means.
-fn on_cpu(kernel: &Kernel, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
-    let n = a.len() as u32;
-    let zeros = vec![0.0f32; a.len()];
-    let mut args = [
-        Arg::from(a.to_vec()),
-        Arg::from(b.to_vec()),
-        Arg::from(zeros),
-        Arg::from(n),
-    ];
-    let grid = [n.div_ceil(256), 1, 1];
-    Executor::new(reference::Options::default()).run(kernel, grid, &mut args)?;
-    Ok(args[2].as_slice::<f32>().ok_or("c holds floats")?.to_vec())
-}
-
-/// The CUDA driver, loaded at run time; nothing where there is no driver or no device.
-#[cfg(feature = "cuda")]
-fn on_gpu(kernel: &Kernel, a: &[f32], b: &[f32]) -> Result<Option<Vec<f32>>, Failure> {
-    use kernite::cuda::{Driver, LoadOptions, args};
-    let Ok(device) = Driver::load().and_then(|driver| driver.device(0)) else {
-        return Ok(None);
-    };
-    let context = device.primary_context()?;
-    let stream = context.stream()?;
-    // Emitted with checked bounds, so that the launch is a safe function.
-    let add = context.load_kernel_checked(kernel, &LoadOptions::new())?;
-    let (a, b) = (context.upload(a)?, context.upload(b)?);
-    let mut c = context.upload(&vec![0.0f32; a.len()])?;
-    let n = a.len() as u32;
-    add.launch(
-        &stream,
-        &add.config_for(u64::from(n))?,
-        &args![&a, &b, &mut c, n],
-    )?;
-    Ok(Some(c.to_vec()?))
-}
-
-#[cfg(not(feature = "cuda"))]
-fn on_gpu(_: &Kernel, _: &[f32], _: &[f32]) -> Result<Option<Vec<f32>>, Failure> {
-    Ok(None)
 }
 
 /// The median time of one call, in nanoseconds, after the first calls have warmed up memory and caches.

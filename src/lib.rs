@@ -19,7 +19,8 @@
 //! ```
 //!
 //! Modules use only modules above them in this list: [`types`], [`op`], [`kernel`], [`limits`], [`verify`], [`builder`],
-//! [`text`], [`math`], [`mod@reference`], [`ptx`], [`spirv`], [`dxbc`], `cuda`.
+//! [`text`], [`math`], [`mod@reference`], [`ptx`], [`spirv`], [`dxbc`],
+//! [`profile`], `cuda`, [`pipeline`].
 #![deny(missing_docs, unsafe_code)]
 
 pub mod types;
@@ -46,8 +47,12 @@ pub mod spirv;
 
 pub mod dxbc;
 
+pub mod profile;
+
 #[cfg(feature = "cuda")]
 pub mod cuda;
+
+pub mod pipeline;
 
 pub use builder::KernelBuilder;
 pub use kernel::{Kernel, Module, Signature};

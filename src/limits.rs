@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 /// The limits that emitters check. `verify` knows no target: a valid kernel may still be too large for one.
 ///
 /// Presets: [`Limits::VULKAN_MIN`] (what every Vulkan 1.3 device has) and [`Limits::CUDA`]; or fill it from a device.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Limits {
     /// Threads of a workgroup along x, y, z (`maxComputeWorkGroupSize`).

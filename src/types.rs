@@ -240,6 +240,12 @@ impl Type {
         }
     }
 
+    /// The type of a code that came from [`Type::code`]; the caller knows that it did.
+    #[inline(always)]
+    pub(crate) const fn from_seen_code(code: u8) -> Type {
+        Type(code)
+    }
+
     /// Parses the text form (`f32`, `u8x4`), or `None`.
     pub fn parse(text: &str) -> Option<Type> {
         let (name, lanes) = match text.split_once('x') {
@@ -365,6 +371,12 @@ impl TypeSet {
     #[inline]
     pub const fn contains(self, ty: Type) -> bool {
         self.0 >> TypeSet::bit(ty) & 1 != 0
+    }
+
+    /// As [`TypeSet::contains`] of a byte that may be no type's: six bits of it, which are in no set then.
+    #[inline(always)]
+    pub(crate) const fn has_code(self, code: u8) -> bool {
+        self.0 >> (code & 63) & 1 != 0
     }
 
     /// Whether there is nothing in it.

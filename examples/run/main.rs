@@ -1,9 +1,11 @@
-//! Runs a kernel of a text file on chosen inputs, on the reference executor.
+//! Runs a kernel of a text file on chosen inputs, on the reference executor or an NVIDIA GPU.
 //!
 //! ```text
 //! cargo run --release --example run -- saxpy.kir --arg f32[1.0,2.0] --arg f32[0.5,0.5] --arg 2f32 --arg 2u32
 //! ```
 
+#[cfg(feature = "cuda")]
+mod cuda;
 mod values;
 
 use kernite::kernel::{Kernel, ParamRef};
@@ -17,7 +19,7 @@ use values::Argument;
 const USAGE: &str = "\
 Runs a kernel of a text file and prints the buffers that it may write.
 
-Usage: run FILE [--kernel NAME] [--arg ARG]… [--grid X,Y,Z] [--shared N] [--subgroup N] [--device reference]
+Usage: run FILE [--kernel NAME] [--arg ARG]… [--grid X,Y,Z] [--shared N] [--subgroup N] [--device DEVICE]
 
 FILE holds kernels in the text form (what `emit --to ir` writes). One --arg for each parameter, in order:
 
@@ -30,8 +32,30 @@ FILE holds kernels in the text form (what `emit --to ir` writes). One --arg for 
   --kernel NAME    which kernel, where the file holds several
   --grid X,Y,Z     workgroups along each axis; 1,1,1 by default, and Y and Z may be left out
   --shared N       elements of the dynamic shared array
-  --subgroup N     lanes of a subgroup; 32 by default
-  --device NAME    where to run: `reference`, the executor that defines what kernels mean";
+  --subgroup N     lanes of a subgroup on the reference executor; 32 by default
+  --device DEVICE  where to run: `reference` (by default), the executor that defines what kernels mean and refuses what
+                   they must not do, or `cuda` or `cuda:N`, an NVIDIA GPU, there with checked bounds";
+
+/// Where to run.
+#[derive(Clone, Copy)]
+enum Device {
+    Reference,
+    /// The GPU of this number.
+    Cuda(u32),
+}
+
+impl Device {
+    fn parse(text: &str) -> Result<Device, String> {
+        let number = match text {
+            "reference" => return Ok(Device::Reference),
+            "cuda" => Some(0),
+            _ => text.strip_prefix("cuda:").and_then(|n| n.parse().ok()),
+        };
+        number.map(Device::Cuda).ok_or_else(|| {
+            format!("there is no device `{text}`; there are `reference`, `cuda` and `cuda:N`")
+        })
+    }
+}
 
 fn main() -> ExitCode {
     match arguments().and_then(|request| request.map_or(Ok(USAGE.into()), |r| run(&r))) {
@@ -72,6 +96,7 @@ struct Request {
     grid: [u32; 3],
     shared: u32,
     subgroup: Option<u32>,
+    device: Device,
 }
 
 /// What is asked for; `None` for help.
@@ -79,6 +104,7 @@ fn arguments() -> Result<Option<Request>, Failure> {
     use lexopt::prelude::*;
     let (mut file, mut kernel, mut args) = (None, None, Vec::new());
     let (mut grid, mut shared, mut subgroup) = ([1; 3], 0, None);
+    let mut device = Device::Reference;
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next().map_err(usage)? {
         match argument {
@@ -99,10 +125,8 @@ fn arguments() -> Result<Option<Request>, Failure> {
                 subgroup = Some(parser.value().and_then(|v| v.parse()).map_err(usage)?);
             }
             Long("device") => {
-                let value = parser.value().and_then(|v| v.string()).map_err(usage)?;
-                if value != "reference" {
-                    return Err(usage(format!("there is no device `{value}`")));
-                }
+                let value = parser.value().map_err(usage)?;
+                device = value.parse_with(Device::parse).map_err(usage)?;
             }
             Value(name) if file.is_none() => file = Some(name.into()),
             _ => return Err(usage(argument.unexpected())),
@@ -115,6 +139,7 @@ fn arguments() -> Result<Option<Request>, Failure> {
         grid,
         shared,
         subgroup,
+        device,
     }))
 }
 
@@ -132,33 +157,66 @@ fn parse_grid(text: &str) -> Result<[u32; 3], &'static str> {
 
 fn run(request: &Request) -> Result<String, Failure> {
     let kernel = read(request)?;
-    let mut args = bind(&kernel, &request.args)?;
+    let args = bind(&kernel, &request.args)?;
+    let buffers = match request.device {
+        Device::Reference => on_reference(&kernel, request, args)?,
+        Device::Cuda(number) => on_cuda(&kernel, request, number)?,
+    };
+    let mut out = String::new();
+    for (n, (decl, bytes)) in kernel.buffers().iter().zip(&buffers).enumerate() {
+        if decl.access != Access::Read {
+            let name = match kernel.name_of(decl.name) {
+                "" => String::new(),
+                name => format!(" {name:?}"),
+            };
+            let shown = values::show(decl.elem, bytes);
+            out.push_str(&format!("buf{n}{name}: {shown}\n"));
+        }
+    }
+    Ok(out)
+}
+
+/// What each buffer holds after a run on the reference executor.
+fn on_reference(
+    kernel: &Kernel,
+    request: &Request,
+    mut args: Vec<Arg>,
+) -> Result<Vec<Vec<u8>>, Failure> {
     let mut options = Options::default();
     if let Some(size) = request.subgroup.or(kernel.required_subgroup_size()) {
         options.subgroup_size = size;
     }
     let launch = Launch::new(request.grid).dynamic_shared(request.shared);
     Executor::new(options)
-        .run(&kernel, launch, &mut args)
+        .run(kernel, launch, &mut args)
         .map_err(failed)?;
-    let mut out = String::new();
-    for (param, arg) in kernel.params().iter().zip(&args) {
-        let (ParamRef::Buffer(n), Some(buffer)) = (param, arg.buffer()) else {
-            continue;
-        };
-        let Some(decl) = kernel.buffers().get(*n as usize) else {
-            continue;
-        };
-        if decl.access != Access::Read {
-            let name = match kernel.name_of(decl.name) {
-                "" => String::new(),
-                name => format!(" {name:?}"),
-            };
-            let shown = values::show(buffer.ty(), buffer.bytes());
-            out.push_str(&format!("buf{n}{name}: {shown}\n"));
-        }
+    let buffers = args.iter().filter_map(|arg| arg.buffer());
+    Ok(buffers.map(|buffer| buffer.bytes().to_vec()).collect())
+}
+
+/// What each buffer holds after a run on an NVIDIA GPU.
+#[cfg(feature = "cuda")]
+fn on_cuda(kernel: &Kernel, request: &Request, number: u32) -> Result<Vec<Vec<u8>>, Failure> {
+    if let Some(lanes) = request.subgroup.filter(|&lanes| lanes != 32) {
+        return Err(usage(format!(
+            "subgroups of {lanes} lanes: an NVIDIA GPU has 32"
+        )));
     }
-    Ok(out)
+    let missing = |e| failed(format!("`--device cuda:{number}` cannot be used: {e}"));
+    let device = cuda::open(number).map_err(missing)?;
+    let args = request.args.iter().map(|argument| match argument {
+        Argument::Buffer(_, bytes) => cuda::Given::Bytes(bytes),
+        Argument::Scalar(value) => cuda::Given::Scalar(*value),
+    });
+    let args: Vec<_> = args.collect();
+    cuda::launch(&device, kernel, request.grid, request.shared, &args).map_err(failed)
+}
+
+#[cfg(not(feature = "cuda"))]
+fn on_cuda(_: &Kernel, _: &Request, number: u32) -> Result<Vec<Vec<u8>>, Failure> {
+    Err(failed(format!(
+        "`--device cuda:{number}` cannot be used: this was built without the feature `cuda`"
+    )))
 }
 
 /// The kernel of the file that is asked for.

@@ -37,8 +37,8 @@ pub use declare::BufferOptions;
 pub use memory::Memory;
 pub use subgroup::Scan;
 
-use crate::kernel::{Draft, Facts, Inst, Kernel, REFUSED, Stamp, Value};
-use crate::op::Op;
+use crate::kernel::{Draft, Inst, Kernel, REFUSED, Stamp, Value};
+use crate::op::{Op, Operand};
 use crate::types::{Const, Type};
 use crate::verify::{FaultKind, Verifier, VerifyError};
 
@@ -48,7 +48,9 @@ use crate::verify::{FaultKind, Verifier, VerifyError};
 /// are a fault.
 #[derive(Debug)]
 pub struct KernelBuilder {
-    draft: Draft,
+    draft: Box<Draft>,
+    /// Stands in for a draft that a kernel has taken along.
+    spare: Option<Box<Draft>>,
     verifier: Verifier,
     stamp: Stamp,
     next_binding: u32,
@@ -62,7 +64,8 @@ impl KernelBuilder {
     /// not allow. Faults of name and size come from [`KernelBuilder::finish`].
     pub fn new(name: &str, workgroup_size: [u32; 3]) -> KernelBuilder {
         let mut builder = KernelBuilder {
-            draft: Draft::default(),
+            draft: Box::default(),
+            spare: None,
             verifier: Verifier::default(),
             stamp: Stamp::fresh(),
             next_binding: 0,
@@ -76,6 +79,7 @@ impl KernelBuilder {
     pub fn reset(&mut self, name: &str, workgroup_size: [u32; 3]) {
         let KernelBuilder {
             draft,
+            spare: _,
             verifier,
             stamp,
             next_binding,
@@ -105,21 +109,18 @@ impl KernelBuilder {
         // From here on every id of this kernel is an id from elsewhere.
         self.stamp = Stamp::fresh();
         let facts = self.verifier.end(&mut self.draft)?;
-        Ok(Kernel::from_verified(
-            core::mem::take(&mut self.draft),
-            facts,
-        ))
+        let next = self.spare.take().unwrap_or_default();
+        let draft = core::mem::replace(&mut self.draft, next);
+        Ok(Kernel::from_verified(draft, facts))
     }
 
     /// Takes a kernel's memory back, so that building the next one does not allocate. Between [`KernelBuilder::finish`]
     /// and [`KernelBuilder::reset`]; while a kernel is under construction the memory is dropped.
     pub fn recycle(&mut self, kernel: Kernel) {
-        let (draft, facts): (Draft, Facts) = kernel.into_parts();
+        let (draft, facts) = kernel.into_parts();
         if self.finished {
-            self.draft = draft;
-            self.draft.clear();
+            self.spare = Some(core::mem::replace(&mut self.draft, draft));
             self.verifier.check.facts = facts;
-            self.verifier.check.facts.clear();
         }
     }
 
@@ -163,16 +164,76 @@ impl KernelBuilder {
     }
 
     /// Verifies an instruction and appends it.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, inst: Inst) -> Value {
         let at = self.draft.insts.len();
         let sound = self
             .verifier
             .check
-            .step(&self.draft, &inst, &self.draft.side);
+            .step(&self.draft, inst, &self.draft.side);
         self.draft.insts.push(inst);
         // The verifier refuses instructions past 2^28, so the index of a sound one fits.
         Value::new(if sound { at as u32 } else { REFUSED }, self.stamp)
+    }
+
+    /// Appends an instruction on values in line, whose type is that of the first operand of type T or follows from it.
+    #[inline(always)]
+    fn values<const N: usize>(&mut self, op: Op, operands: [Value; N]) -> Value {
+        let own = operands.iter().all(|v| v.stamp() == self.stamp);
+        let mut words = [0; 3];
+        for (word, value) in words.iter_mut().zip(operands) {
+            *word = value.index();
+        }
+        // What was refused has no type here.
+        let check = &mut self.verifier.check;
+        if own
+            && check.has_room()
+            && let Some(ty) = check.values(op, words)
+        {
+            check.note_value(ty);
+            return self.append(op, ty, words);
+        }
+        self.doubtful(op, operands)
+    }
+
+    #[inline(always)]
+    fn append(&mut self, op: Op, ty: Type, [a, b, c]: [u32; 3]) -> Value {
+        // There was room, so the index fits.
+        let at = self.draft.insts.len() as u32;
+        self.draft.insts.push(Inst {
+            op,
+            ty,
+            flags: 0,
+            a,
+            b,
+            c,
+        });
+        Value::new(at, self.stamp)
+    }
+
+    /// As [`KernelBuilder::values`], where the short way does not do.
+    #[inline(never)]
+    fn doubtful<const N: usize>(&mut self, op: Op, operands: [Value; N]) -> Value {
+        let words = operands.map(|value| self.operand(op, value));
+        let mut known = [0; 3];
+        for (known, word) in known.iter_mut().zip(words) {
+            match word {
+                Some(word) => *known = word,
+                None => return self.refused(),
+            }
+        }
+        let row = op.row();
+        let t = row.operands.iter().position(|o| *o == Operand::T);
+        let t = t.and_then(|at| known.get(at)).map(|&word| self.ty(word));
+        let [a, b, c] = known;
+        self.push(Inst {
+            op,
+            ty: row.makes.of(t.unwrap_or(Type::NONE)),
+            flags: 0,
+            a,
+            b,
+            c,
+        })
     }
 
     /// The place of an instruction that cannot be made because of an operand refused before: nothing is appended.

@@ -14,56 +14,19 @@ impl KernelBuilder {
         })
     }
 
+    #[inline(always)]
     pub(super) fn unary(&mut self, op: Op, a: Value) -> Value {
-        let Some(a) = self.operand(op, a) else {
-            return self.refused();
-        };
-        let ty = op.row().makes.of(self.ty(a));
-        self.push(Inst {
-            op,
-            ty,
-            flags: 0,
-            a,
-            b: 0,
-            c: 0,
-        })
+        self.values(op, [a])
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
-        let (Some(a), Some(b)) = (self.operand(op, a), self.operand(op, b)) else {
-            return self.refused();
-        };
-        let ty = op.row().makes.of(self.ty(a));
-        self.push(Inst {
-            op,
-            ty,
-            flags: 0,
-            a,
-            b,
-            c: 0,
-        })
+        self.values(op, [a, b])
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
-        let operands = (
-            self.operand(op, a),
-            self.operand(op, b),
-            self.operand(op, c),
-        );
-        let (Some(a), Some(b), Some(c)) = operands else {
-            return self.refused();
-        };
-        let ty = op.row().makes.of(self.ty(a));
-        self.push(Inst {
-            op,
-            ty,
-            flags: 0,
-            a,
-            b,
-            c,
-        })
+        self.values(op, [a, b, c])
     }
 
     pub(super) fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
@@ -453,24 +416,7 @@ impl KernelBuilder {
 
     /// `yes` where `condition` (a `bool`) is true, `no` where it is false. Both are evaluated; bits are kept.
     pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        let op = Op::Select;
-        let operands = (
-            self.operand(op, condition),
-            self.operand(op, yes),
-            self.operand(op, no),
-        );
-        let (Some(a), Some(b), Some(c)) = operands else {
-            return self.refused();
-        };
-        let ty = self.ty(b);
-        self.push(Inst {
-            op,
-            ty,
-            flags: 0,
-            a,
-            b,
-            c,
-        })
+        self.ternary(Op::Select, condition, yes, no)
     }
 
     /// The value of `a` as a `ty`, defined for every input: integers keep the low bits and extend by the source's sign,

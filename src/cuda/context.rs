@@ -110,11 +110,12 @@ impl Context {
     /// Blocks until all work of the context is over.
     ///
     /// # Errors
-    /// What failed in the meantime.
+    /// What failed in the meantime; [`Error::Capturing`] while a stream of the context is being captured.
     pub fn synchronize(&self) -> Result<()> {
-        let _entered = self.shared.enter()?;
-        // SAFETY: the context that is current is ours.
-        unsafe { call!(self.shared.api, cuCtxSynchronize()) }.map_err(|e| self.shared.note(e))
+        let shared = &self.shared;
+        let _entered = shared.enter()?;
+        let waited = shared.slots.wait_for_all(&shared.api);
+        waited.map_err(|e| shared.note(e))
     }
 
     /// Takes the failure that waits to be reported, if there is one; that of a lost context stays.

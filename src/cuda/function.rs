@@ -165,13 +165,21 @@ impl Function {
         function.check_stream(stream)?;
         function.check_plan(plan, config)?;
         let dynamic = function.check_config(config, plan.moved_shared_bytes)?;
-        plan.with_arguments(&function.module.shared, args, |params| {
+        let slot = Some(stream.inner.slot);
+        plan.with_arguments(&function.module.shared, args, slot, |params, marked| {
             if config.is_empty() {
                 return Ok(());
             }
-            for arg in args {
-                if let ArgKind::Buffer { view, .. } = &arg.0 {
-                    view.use_on(&stream.inner)?;
+            if let Some(capture) = &stream.inner.capture {
+                // SAFETY: as below; the graph keeps what the arguments point to.
+                let enqueue = || unsafe { function.enqueue(stream, config, dynamic, params) };
+                return capture.launch(&stream.inner, self, args, enqueue);
+            }
+            if !marked {
+                for arg in args {
+                    if let ArgKind::Buffer { view, .. } = &arg.0 {
+                        view.use_on(&stream.inner)?;
+                    }
                 }
             }
             // SAFETY: the arguments have been checked against the signature, which was compared with the kernel where the
@@ -186,7 +194,7 @@ impl Function {
     ///
     /// # Safety
     /// There is a pointer for each parameter, to a value of its size and alignment. The kernel accesses memory only where
-    /// it may, and that memory stays until it has ended.
+    /// it may, and that memory stays until it has ended; captured, until the graph is gone and its launches have ended.
     ///
     /// # Errors
     /// [`LaunchError`], and what the driver answers.
@@ -202,8 +210,13 @@ impl Function {
         if config.is_empty() {
             return Ok(());
         }
+        let params = params.as_mut_ptr();
         // SAFETY: the caller's promise.
-        unsafe { function.enqueue(stream, config, dynamic, params.as_mut_ptr()) }
+        let enqueue = || unsafe { function.enqueue(stream, config, dynamic, params) };
+        match &stream.inner.capture {
+            Some(capture) => capture.launch(&stream.inner, self, &[], enqueue),
+            None => enqueue(),
+        }
     }
 
     /// Tells the context that it was launched, by a graph.
@@ -416,7 +429,10 @@ impl FunctionInner {
         let (function, raw) = (self.raw, stream.inner.raw);
         let none = core::ptr::null_mut();
         let entered = shared.enter()?;
-        self.module.uses.mark(stream.inner.slot);
+        let runs = stream.inner.capture.is_none();
+        if runs {
+            self.module.uses.mark(stream.inner.slot);
+        }
         // SAFETY: function and stream are alive and of the context that is current; the arguments are the caller's promise.
         unsafe {
             call!(
@@ -425,9 +441,11 @@ impl FunctionInner {
             )
         }
         .map_err(|e| shared.note(e))?;
-        shared.launched(self.id);
+        if runs {
+            shared.launched(self.id);
+        }
         drop(entered);
-        if shared.is_synchronous() {
+        if shared.is_synchronous() && runs {
             stream.synchronize()?;
         }
         Ok(())

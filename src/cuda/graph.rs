@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// A sequence under construction. Each step runs after the one before.
 ///
-/// The steps are put together as nodes (`cuGraphAddKernelNode`), not captured from a stream: so no stream is ever in a state
-/// in which other calls fail, and no other thread's work gets into the graph.
+/// The steps are put together as nodes (`cuGraphAddKernelNode`). [`Stream::capture`] makes a graph of code that was written
+/// for a stream.
 #[derive(Debug)]
 pub struct GraphBuilder {
     raw: RawGraph,
@@ -36,11 +36,11 @@ pub struct GraphLaunch {
 
 /// What a step uses.
 #[derive(Default)]
-struct Step {
-    /// `None` where nothing is to be done: an empty grid, no elements.
-    node: Option<CUgraphNode>,
-    function: Option<Function>,
-    memory: Vec<Arc<Allocation>>,
+pub(super) struct Step {
+    /// `None` where nothing is to be done: an empty grid, no elements. Of captured steps only launches have one.
+    pub node: Option<CUgraphNode>,
+    pub function: Option<Function>,
+    pub memory: Vec<Arc<Allocation>>,
 }
 
 impl fmt::Debug for Step {
@@ -123,7 +123,7 @@ fn with_params(
     }
     inner.check_plan(plan, config)?;
     let dynamic = inner.check_config(config, plan.moved_shared_bytes)?;
-    plan.with_arguments(shared, args, |params: *mut *mut c_void| {
+    plan.with_arguments(shared, args, None, |params: *mut *mut c_void, _| {
         if config.is_empty() {
             return Ok(());
         }
@@ -321,6 +321,18 @@ impl GraphBuilder {
         Ok(())
     }
 
+    /// A sequence that was captured. The graph is ours from now on.
+    pub(super) fn captured(shared: &Arc<Shared>, graph: CUgraph, steps: Vec<Step>) -> GraphBuilder {
+        GraphBuilder {
+            raw: RawGraph {
+                shared: shared.clone(),
+                graph,
+            },
+            last: None,
+            steps,
+        }
+    }
+
     /// Makes the sequence one that can be launched.
     ///
     /// # Errors
@@ -397,6 +409,7 @@ impl Graph {
                 what: "the stream",
             });
         }
+        stream.inner.must_run("cuGraphLaunch")?;
         let _entered = shared.enter()?;
         let mut last = None;
         for step in &self.steps {
@@ -416,6 +429,14 @@ impl Graph {
             function.mark_launched();
         }
         Ok(())
+    }
+
+    /// The launches in it, in order, those with an empty grid left out: what [`Graph::set_launch`] takes.
+    pub fn launches(&self) -> impl Iterator<Item = GraphLaunch> {
+        let graph = self.raw.graph;
+        let steps = self.steps.iter().enumerate();
+        let launches = steps.filter(|(_, step)| step.function.is_some() && step.node.is_some());
+        launches.map(move |(step, _)| GraphLaunch { graph, step })
     }
 
     /// Exchanges the arguments of a launch, and its grid, for the launches of the graph to come.

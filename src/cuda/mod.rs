@@ -25,6 +25,7 @@
 #![allow(unsafe_code)]
 
 pub mod cache;
+mod capture;
 mod context;
 mod cubin;
 mod device;
@@ -45,6 +46,7 @@ mod stream;
 pub mod sys;
 
 pub use crate::__cuda_args as args;
+pub use crate::profile::{Report, ReportRow};
 pub use context::{Bound, Context};
 pub use device::{Device, DeviceLimits, DriverVersion};
 pub use driver::Driver;
@@ -57,8 +59,9 @@ pub use memory::{
     BF16, DeviceBuffer, DeviceSlice, DeviceSliceMut, Element, F16, FreeError, PinnedBuffer,
     UnifiedBuffer,
 };
+pub(crate) use module::CheckedPtx;
 pub use module::Module;
-pub use profile::{Profile, Report, ReportRow};
+pub use profile::Profile;
 pub use result::{Code, DriverError, Error, LoadError, Result, Tried};
 pub use stream::{Event, Stream};
 

@@ -1,5 +1,6 @@
 //! Loading.
 
+use super::cache::{Cache, Source};
 use super::function::Function;
 use super::header::{self, Misfit, PtxHeader, misfit};
 use super::jit::{JitError, LoadOptions, Log, Request};
@@ -333,15 +334,82 @@ impl Context {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_kernel_checked(&self, kernel: &Kernel, options: &LoadOptions) -> Result<Function> {
+        let ptx = CheckedPtx::emit(self, kernel, &mut ptx::Emitter::new())?;
+        Ok(ptx.load(self, options, None)?.0)
+    }
+
+    /// The same by way of a cache on disk, so that only the first process assembles the kernel. Says where the code came
+    /// from.
+    ///
+    /// # Errors
+    /// As [`Context::load_kernel_checked`].
+    ///
+    /// ```no_run
+    /// use kernite::cuda::cache::Cache;
+    /// # fn load(context: &kernite::cuda::Context, kernel: &kernite::Kernel) -> Result<(), Box<dyn std::error::Error>> {
+    /// let cache = Cache::open("kernels")?;
+    /// let (function, source) = context.load_kernel_cached(kernel, &Default::default(), &cache)?;
+    /// println!("{} from {source:?}", function.name());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn load_kernel_cached(
+        &self,
+        kernel: &Kernel,
+        options: &LoadOptions,
+        cache: &Cache,
+    ) -> Result<(Function, Source)> {
+        let ptx = CheckedPtx::emit(self, kernel, &mut ptx::Emitter::new())?;
+        ptx.load(self, options, Some(cache))
+    }
+}
+
+/// The text of one kernel with checked bounds, and what a launch of it must know. Only emission makes one, so what is
+/// loaded from it may be launched safely.
+pub(crate) struct CheckedPtx {
+    text: String,
+    entry: String,
+    signature: Signature,
+}
+
+impl CheckedPtx {
+    /// Emits for a context's device and driver.
+    pub fn emit(
+        context: &Context,
+        kernel: &Kernel,
+        emitter: &mut ptx::Emitter,
+    ) -> Result<CheckedPtx> {
         let mut text = Vec::new();
-        let ptx_options = self.ptx_options().with_bounds(Bounds::Checked);
-        ptx::Emitter::new()
-            .emit(kernel, &ptx_options, &mut text)
+        let options = context.ptx_options().with_bounds(Bounds::Checked);
+        emitter
+            .emit(kernel, &options, &mut text)
             .map_err(|error| Error::Emit(Box::new(error)))?;
-        // Only ASCII is written.
-        let module = Module::load(self, &String::from_utf8_lossy(&text), options)?;
-        let signature = kernel.signature_with(Bounds::Checked);
-        module.with_plan(&ptx::entry_name(kernel.name()), Plan::new(&signature, true))
+        Ok(CheckedPtx {
+            // Only ASCII is written.
+            text: String::from_utf8_lossy(&text).into_owned(),
+            entry: ptx::entry_name(kernel.name()).into_owned(),
+            signature: kernel.signature_with(Bounds::Checked),
+        })
+    }
+
+    /// Bytes of the text.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Loads it, by way of a cache where there is one.
+    pub fn load(
+        &self,
+        context: &Context,
+        options: &LoadOptions,
+        cache: Option<&Cache>,
+    ) -> Result<(Function, Source)> {
+        let (module, source) = match cache {
+            Some(cache) => cache.load(context, &self.text, options)?,
+            None => (Module::load(context, &self.text, options)?, Source::NotKept),
+        };
+        let plan = Plan::new(&self.signature, true);
+        Ok((module.with_plan(&self.entry, plan)?, source))
     }
 }
 

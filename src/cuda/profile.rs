@@ -2,8 +2,7 @@
 
 use super::result::Result;
 use super::stream::{Event, Stream};
-use core::fmt;
-use core::time::Duration;
+use crate::profile::Report;
 
 /// Measures pieces of work of a stream by events around them, where asked for; nothing else is measured or slowed down.
 ///
@@ -72,119 +71,15 @@ impl Profile {
     /// What failed in the meantime.
     pub fn report(&mut self) -> Result<Report> {
         let names = core::mem::take(&mut self.names);
-        let mut rows: Vec<ReportRow> = names.into_iter().map(ReportRow::named).collect();
+        let mut report = Report::default();
         for (number, start, end) in core::mem::take(&mut self.spans) {
             end.synchronize()?;
             let time = end.since(&start)?;
-            if let Some(row) = rows.get_mut(number) {
-                row.add(time);
+            if let Some(name) = names.get(number) {
+                report.add(name, time);
             }
             self.spare.extend([start, end]);
         }
-        Ok(Report { rows })
-    }
-}
-
-/// What a [`Profile`] has measured; prints as a table.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    rows: Vec<ReportRow>,
-}
-
-/// The times of one name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct ReportRow {
-    /// The name.
-    pub name: String,
-    /// How often.
-    pub count: u32,
-    /// All together.
-    pub total: Duration,
-    /// The shortest.
-    pub min: Duration,
-    /// The longest.
-    pub max: Duration,
-}
-
-impl ReportRow {
-    fn named(name: String) -> ReportRow {
-        ReportRow {
-            name,
-            count: 0,
-            total: Duration::ZERO,
-            min: Duration::MAX,
-            max: Duration::ZERO,
-        }
-    }
-
-    fn add(&mut self, time: Duration) {
-        self.count = self.count.saturating_add(1);
-        self.total = self.total.saturating_add(time);
-        self.min = self.min.min(time);
-        self.max = self.max.max(time);
-    }
-
-    /// The mean.
-    pub fn mean(&self) -> Duration {
-        self.total.checked_div(self.count).unwrap_or_default()
-    }
-}
-
-impl Report {
-    /// The rows, in order of first appearance.
-    pub fn rows(&self) -> &[ReportRow] {
-        &self.rows
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widest = self
-            .rows
-            .iter()
-            .map(|row| row.name.chars().count())
-            .max()
-            .unwrap_or(0)
-            .max(4);
-        let micro = |time: Duration| time.as_secs_f64() * 1e6;
-        write!(
-            f,
-            "{:widest$}  {:>8} {:>12} {:>12} {:>12} {:>12}",
-            "work", "count", "total µs", "mean µs", "min µs", "max µs"
-        )?;
-        for row in &self.rows {
-            let times = [row.total, row.mean(), row.min, row.max].map(micro);
-            let [total, mean, min, max] = times;
-            write!(
-                f,
-                "\n{:widest$}  {:>8} {total:>12.1} {mean:>12.1} {min:>12.1} {max:>12.1}",
-                row.name, row.count
-            )?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reports_are_tables() {
-        let mut row = ReportRow::named("saxpy".into());
-        row.add(Duration::from_micros(10));
-        row.add(Duration::from_micros(30));
-        assert_eq!(row.mean(), Duration::from_micros(20));
-        let report = Report { rows: vec![row] };
-        let text = report.to_string();
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 2);
-        assert_eq!(
-            lines[1].split_whitespace().collect::<Vec<_>>(),
-            ["saxpy", "2", "40.0", "20.0", "10.0", "30.0"]
-        );
-        assert_eq!(lines[0].chars().count(), lines[1].chars().count());
-        assert_eq!(Report::default().to_string().lines().count(), 1);
+        Ok(report)
     }
 }

@@ -216,7 +216,8 @@ impl Shared {
             | Error::Cast { .. }
             | Error::OtherContext { .. }
             | Error::Null { .. }
-            | Error::Unsupported(_) => {}
+            | Error::Unsupported(_)
+            | Error::Capturing { .. } => {}
         }
     }
 

@@ -3,9 +3,9 @@
 //! Marking a use is one atomic operation and allocates nothing, so it is cheap enough for every launch. Only when memory
 //! is to be freed, or the host is to look at it, does an event recorded on each marked stream tell when the work is over.
 
-use super::result::{Api, Result, call};
+use super::result::{Api, Error, Result, call};
 use super::sys::{CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The streams that something was given to, one bit each.
@@ -100,16 +100,45 @@ enum Entry {
 }
 
 /// The numbers of a context's streams.
-pub(crate) struct Slots(Mutex<Vec<Entry>>);
+pub(crate) struct Slots {
+    entries: Mutex<Vec<Entry>>,
+    /// Captures under way, during which the driver lets nobody wait for the whole context.
+    captures: AtomicU32,
+}
 
 impl Slots {
     pub fn new() -> Slots {
-        Slots(Mutex::new(Vec::new()))
+        Slots {
+            entries: Mutex::new(Vec::new()),
+            captures: AtomicU32::new(0),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         // Nothing under the lock panics half-way through a change.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn begin_capture(&self) {
+        self.captures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn end_capture(&self) {
+        self.captures.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Blocks until all work of the context is over. The context is current.
+    ///
+    /// Refused while a stream is being captured: the driver would refuse it too, and end the capture.
+    pub fn wait_for_all(&self, api: &Api) -> Result<()> {
+        if self.captures.load(Ordering::Relaxed) != 0 {
+            return Err(Error::Capturing {
+                call: "cuCtxSynchronize",
+                what: "a stream is being captured, so the whole context cannot be waited for",
+            });
+        }
+        // SAFETY: the context that is current is ours.
+        unsafe { call!(api, cuCtxSynchronize()) }
     }
 
     /// A number for a stream. The context is current.
@@ -161,8 +190,7 @@ impl Slots {
     /// Blocks until all work of the streams in `mask` so far is over. The context is current.
     pub fn wait_on_host(&self, api: &Arc<Api>, mask: u64) -> Result<()> {
         if mask & Slot::OVERFLOW.bit() != 0 {
-            // SAFETY: the context that is current is ours, and has no capture under way that we began.
-            return unsafe { call!(api, cuCtxSynchronize()) };
+            return self.wait_for_all(api);
         }
         // Events are recorded under the lock, which keeps the streams alive, and waited for without it.
         let events = self.events(api, mask)?;
@@ -192,8 +220,7 @@ impl Slots {
         own: Slot,
     ) -> Result<()> {
         if mask & Slot::OVERFLOW.bit() != 0 {
-            // SAFETY: as in `wait_on_host`.
-            return unsafe { call!(api, cuCtxSynchronize()) };
+            return self.wait_for_all(api);
         }
         for event in self.events(api, mask & !own.bit())? {
             // SAFETY: both handles are alive; the event may be destroyed once this has returned.

@@ -1,6 +1,8 @@
 //! Streams and events.
 
 use super::Context;
+use super::capture::{self, Capture};
+use super::memory::View;
 use super::result::{Code, Error, Result, call};
 use super::shared::Shared;
 use super::slots::Slot;
@@ -26,6 +28,8 @@ pub(crate) struct StreamInner {
     pub raw: CUstream,
     pub slot: Slot,
     owned: bool,
+    /// What it records, where it records instead of running.
+    pub capture: Option<Capture>,
 }
 
 impl Stream {
@@ -36,8 +40,32 @@ impl Stream {
                 raw,
                 slot: shared.slots.acquire(&shared.api, raw),
                 owned,
+                capture: None,
             }),
         }
+    }
+
+    /// A new stream that is being captured.
+    pub(super) fn capturing(shared: &Arc<Shared>) -> Result<Stream> {
+        let _entered = shared.enter()?;
+        let stream = Stream {
+            inner: Arc::new(StreamInner {
+                shared: shared.clone(),
+                raw: make(shared)?,
+                // Nothing is ever marked as used on it: nothing runs there.
+                slot: Slot::OVERFLOW,
+                owned: true,
+                capture: Some(Capture::begun()),
+            }),
+        };
+        capture::begin(shared, stream.inner.raw)?;
+        shared.slots.begin_capture();
+        Ok(stream)
+    }
+
+    /// Whether what is put in is recorded ([`Stream::capture`]) instead of running.
+    pub fn is_capturing(&self) -> bool {
+        self.inner.capture.is_some()
     }
 
     /// Adopts a stream made elsewhere. It is never destroyed here.
@@ -86,6 +114,7 @@ impl Stream {
     /// # Errors
     /// What failed in the meantime.
     pub fn synchronize(&self) -> Result<()> {
+        self.inner.must_run("cuStreamSynchronize")?;
         let shared = &self.inner.shared;
         let _entered = shared.enter()?;
         // SAFETY: the stream is alive for as long as `self` is.
@@ -98,6 +127,7 @@ impl Stream {
     /// # Errors
     /// What failed in the meantime.
     pub fn is_idle(&self) -> Result<bool> {
+        self.inner.must_run("cuStreamQuery")?;
         let shared = &self.inner.shared;
         let _entered = shared.enter()?;
         // SAFETY: the stream is alive for as long as `self` is.
@@ -118,6 +148,7 @@ impl Stream {
                 what: "the event",
             });
         }
+        self.inner.must_run("cuStreamWaitEvent")?;
         let _entered = shared.enter()?;
         // SAFETY: both handles are alive for as long as their objects are.
         unsafe { call!(shared.api, cuStreamWaitEvent(self.inner.raw, event.raw, 0)) }
@@ -135,6 +166,45 @@ impl Stream {
     }
 }
 
+impl StreamInner {
+    /// Refuses what only a stream can do that runs, not one that is being captured. The driver would refuse it too, and
+    /// end the capture.
+    #[inline]
+    pub fn must_run(&self, call: &'static str) -> Result<()> {
+        match self.capture {
+            None => Ok(()),
+            Some(_) => Err(Error::Capturing {
+                call,
+                what: "a stream that is being captured cannot do this",
+            }),
+        }
+    }
+
+    /// Puts a copy or fill of these views in, or into the graph where the stream is being captured.
+    pub fn transfer(
+        &self,
+        views: &[&View<'_>],
+        enqueue: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let shared = &self.shared;
+        let enqueue = || enqueue().map_err(|e| shared.note(e));
+        if let Some(capture) = &self.capture {
+            return capture.transfer(self, views, enqueue);
+        }
+        views.iter().try_for_each(|view| view.use_on(self))?;
+        enqueue()
+    }
+}
+
+/// A new stream that does not wait for the default stream. The context is current.
+fn make(shared: &Shared) -> Result<CUstream> {
+    let mut raw = CUstream::NULL;
+    // SAFETY: the pointer is to a live handle, which the call fills.
+    unsafe { call!(shared.api, cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING)) }
+        .map_err(|e| shared.note(e))?;
+    Ok(raw)
+}
+
 fn ready(shared: &Shared, result: Result<()>) -> Result<bool> {
     match result {
         Ok(()) => Ok(true),
@@ -148,7 +218,9 @@ impl Drop for StreamInner {
         let shared = &self.shared;
         match shared.enter_anyhow() {
             Ok(_entered) => {
-                shared.keep_failure(shared.slots.release(&shared.api, self.slot, self.raw));
+                if self.capture.is_none() {
+                    shared.keep_failure(shared.slots.release(&shared.api, self.slot, self.raw));
+                }
                 if self.owned {
                     // SAFETY: the stream is ours and this was the last reference; the driver finishes its work first.
                     shared.keep_failure(unsafe { call!(shared.api, cuStreamDestroy_v2(self.raw)) });
@@ -179,11 +251,7 @@ impl Context {
     pub fn stream(&self) -> Result<Stream> {
         let shared = &self.shared;
         let _entered = shared.enter()?;
-        let mut raw = CUstream::NULL;
-        // SAFETY: the pointer is to a live handle, which the call fills.
-        unsafe { call!(shared.api, cuStreamCreate(&mut raw, CU_STREAM_NON_BLOCKING)) }
-            .map_err(|e| shared.note(e))?;
-        Ok(Stream::new(shared, raw, true))
+        Ok(Stream::new(shared, make(shared)?, true))
     }
 
     /// The default stream, which waits for all streams of the context that were not made non-blocking, and they for it.
@@ -236,6 +304,7 @@ impl Event {
                 what: "the stream",
             });
         }
+        stream.inner.must_run("cuEventRecord")?;
         let _entered = self.shared.enter()?;
         // SAFETY: both handles are alive for as long as their objects are.
         unsafe { call!(self.shared.api, cuEventRecord(self.raw, stream.inner.raw)) }

@@ -102,7 +102,7 @@ impl Kernel {
         word(out, u32::from(d.contract));
         word(out, d.subgroup_size);
         word(out, d.name.len);
-        // The verifier bounds every count below 2^28.
+        // The verifier bounds every count below 2^28, and their bytes below 2^32.
         for count in counts(d) {
             word(out, count as u32);
         }
@@ -162,6 +162,7 @@ impl Kernel {
         while !(out.len() - begin).is_multiple_of(4) {
             out.push(0);
         }
+        // Verified to fit: `Draft::stored_bytes`.
         let len = (out.len() - begin) as u32;
         out[begin + 8..begin + 12].copy_from_slice(&len.to_le_bytes());
     }
@@ -180,6 +181,18 @@ fn counts(d: &Draft) -> [usize; 10] {
         d.insts.len(),
         d.side.len(),
     ]
+}
+
+/// Bytes of the stored form with these counts: each section is filled up to whole words.
+fn stored_bytes(counts: [usize; 10]) -> u64 {
+    counts
+        .into_iter()
+        .zip(ENTRY)
+        .fold(HEADER_WORDS as u64 * 4, |sum, (count, entry)| {
+            let bytes = (count as u64).saturating_mul(entry);
+            let padded = bytes.checked_next_multiple_of(4).unwrap_or(u64::MAX);
+            sum.saturating_add(padded)
+        })
 }
 
 /// Bytes of one entry of each counted section, in the order of `counts`.
@@ -257,6 +270,11 @@ impl<'a> Reader<'a> {
 }
 
 impl Draft {
+    /// How many bytes the stored form has; saturated.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        stored_bytes(counts(self))
+    }
+
     /// Reads the stored form. What comes out is not verified yet.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Draft, DecodeError> {
         if bytes.get(..4) != Some(&MAGIC[..]) {
@@ -461,5 +479,36 @@ impl Draft {
             });
         }
         Ok(d)
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use crate::KernelBuilder;
+
+    #[test]
+    fn sizes_are_counted_before_anything_is_written() {
+        let mut b = KernelBuilder::new("sized", [64, 1, 1]);
+        let data = b.buffer("data", Type::U8, Access::ReadWrite);
+        b.scalar("n", Type::U64);
+        b.shared("tile", Type::F32, 3);
+        b.table("t", Type::U8, &[1u8, 2, 3]);
+        let i = b.global_id(0);
+        let x = b.load_offset(data, i, 1);
+        b.store_offset(data, i, 2, x);
+        let kernel = b
+            .finish()
+            .map(|k| (k.draft().stored_bytes(), k.to_bytes().len() as u64));
+        assert!(
+            matches!(kernel, Ok((counted, written)) if counted == written),
+            "{kernel:?}"
+        );
+
+        let bytes = |insts: usize| stored_bytes([0, 0, 0, 0, 0, 0, 0, 0, insts, 0]);
+        let most = (u32::MAX as usize - HEADER_WORDS * 4) / 16;
+        assert!(bytes(most) <= u64::from(u32::MAX));
+        assert!(bytes(most + 1) > u64::from(u32::MAX));
+        assert_eq!(stored_bytes([usize::MAX; 10]), u64::MAX);
     }
 }

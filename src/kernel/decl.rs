@@ -111,6 +111,9 @@ pub struct BufferUse {
     pub atomic: bool,
     /// Its length is asked for.
     pub length: bool,
+    /// Its length is asked for as a `u32`, which that of a buffer of 2^32 elements does not fit: launches and the
+    /// reference executor refuse such a buffer.
+    pub length_u32: bool,
     /// Some access is coherent.
     pub coherent: bool,
     /// Some access is volatile.
@@ -172,23 +175,38 @@ uses! {
 }
 
 impl Uses {
-    /// The bits of the scalar types that `has` names.
-    pub(crate) fn of_scalars(has: impl Fn(Scalar) -> bool) -> Uses {
-        Scalar::ALL
-            .into_iter()
-            .filter(|&s| has(s))
-            .fold(Uses::default(), |uses, s| {
-                uses.with(match s {
-                    Scalar::I8 | Scalar::U8 => Uses::I8,
-                    Scalar::I16 | Scalar::U16 => Uses::I16,
-                    Scalar::I64 | Scalar::U64 => Uses::I64,
-                    Scalar::F16 => Uses::F16,
-                    Scalar::BF16 => Uses::BF16,
-                    Scalar::F32 => Uses::F32,
-                    Scalar::F64 => Uses::F64,
-                    Scalar::Bool | Scalar::I32 | Scalar::U32 => Uses::default(),
-                })
-            })
+    /// What values of a scalar type use.
+    const fn of_scalar(s: Scalar) -> Uses {
+        match s {
+            Scalar::I8 | Scalar::U8 => Uses::I8,
+            Scalar::I16 | Scalar::U16 => Uses::I16,
+            Scalar::I64 | Scalar::U64 => Uses::I64,
+            Scalar::F16 => Uses::F16,
+            Scalar::BF16 => Uses::BF16,
+            Scalar::F32 => Uses::F32,
+            Scalar::F64 => Uses::F64,
+            Scalar::Bool | Scalar::I32 | Scalar::U32 => Uses { bits: 0 },
+        }
+    }
+
+    /// What values of the scalar types whose codes' bits are set use.
+    pub(crate) fn of_scalars(mut seen: u32) -> Uses {
+        const BY_CODE: [Uses; 16] = {
+            let mut uses = [Uses { bits: 0 }; 16];
+            let mut i = 0;
+            while i < Scalar::ALL.len() {
+                let scalar = Scalar::ALL[i];
+                uses[scalar as usize] = Uses::of_scalar(scalar);
+                i += 1;
+            }
+            uses
+        };
+        let mut uses = Uses::default();
+        while seen != 0 {
+            uses = uses.with(BY_CODE[seen.trailing_zeros() as usize & 15]);
+            seen &= seen - 1;
+        }
+        uses
     }
 
     /// Whether all of `other` is used.

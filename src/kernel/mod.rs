@@ -114,12 +114,19 @@ impl Draft {
     /// declarations. `scratch` is memory for the new pool.
     pub(crate) fn order_names(&mut self, scratch: &mut String) {
         let mut end = 0;
-        let ordered = self.all_names().all(|n| {
+        let mut follows = |n: Name| {
             let follows = n.start == end;
             // Ends lie within the pool, which stays below 2^32 bytes.
             end = n.start + n.len;
             follows
-        });
+        };
+        // One list after the other: most kernels have two of them, and their names in order.
+        let ordered = follows(self.name)
+            && self.buffers.iter().all(|d| follows(d.name))
+            && self.scalars.iter().all(|d| follows(d.name))
+            && self.shared.iter().all(|d| follows(d.name))
+            && self.private.iter().all(|d| follows(d.name))
+            && self.tables.iter().all(|d| follows(d.name));
         if ordered && end as usize == self.names.len() {
             return;
         }
@@ -195,18 +202,19 @@ impl Facts {
 /// a panic; what a target lacks is an error of theirs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
-    draft: Draft,
+    // A kernel is moved more often than it is read.
+    draft: Box<Draft>,
     facts: Facts,
 }
 
 impl Kernel {
     /// Only the verifier calls this.
-    pub(crate) fn from_verified(draft: Draft, facts: Facts) -> Kernel {
+    pub(crate) fn from_verified(draft: Box<Draft>, facts: Facts) -> Kernel {
         Kernel { draft, facts }
     }
 
     /// Gives the memory back.
-    pub(crate) fn into_parts(self) -> (Draft, Facts) {
+    pub(crate) fn into_parts(self) -> (Box<Draft>, Facts) {
         (self.draft, self.facts)
     }
 

@@ -39,6 +39,9 @@ pub struct Signature {
     /// flag only where the workgroup's x is a multiple of the subgroup size; without it the driver may place threads as it
     /// likes, and `lane` need not be the local index modulo the subgroup size.
     pub full_subgroups: bool,
+    /// The subgroup size that the kernel requires, if it does: what a Vulkan pipeline asks for with
+    /// `VkPipelineShaderStageRequiredSubgroupSizeCreateInfo`. CUDA has 32 only.
+    pub required_subgroup_size: Option<u32>,
     /// Whether a value was promised to be uniform: the launch cannot be safe then.
     pub assumes_uniform: bool,
     /// Device features that the SPIR-V needs with the emitter's default options.
@@ -278,6 +281,7 @@ impl Kernel {
                 .find(|d| d.len == SharedLen::Dynamic)
                 .map(|d| d.elem),
             full_subgroups: self.uses().has(Uses::SUBGROUP),
+            required_subgroup_size: self.required_subgroup_size(),
             assumes_uniform: self.uses().has(Uses::ASSUME_UNIFORM),
             features: self.features(),
         }

@@ -140,8 +140,8 @@ impl Body<'_, '_> {
         let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
         let form = self.load_form(mem, inst.flags);
         let to = self.register(kind);
-        let line = self.w.line().piece(form.scalar.of(kind)).token(to);
-        line.bytes(b", ").address(address).end();
+        let line = self.w.line().begin(form.scalar.of(kind), to);
+        line.address(address).end();
         to
     }
 
@@ -155,7 +155,7 @@ impl Body<'_, '_> {
         let form = self.load_form(mem, inst.flags);
         let to = self.filled(kind, inside);
         let line = self.guarded_line(inside).piece(form.scalar.of(kind));
-        line.token(to).bytes(b", ").address(address).end();
+        line.token(to).address(address).end();
         to
     }
 
@@ -173,7 +173,7 @@ impl Body<'_, '_> {
             self.pieces(kind, lanes, address, &to, |body, ty, address, to| {
                 let line = body.guarded_line(inside).piece(&form.verb);
                 let line = line.piece(width(to)).piece(ty).vector(to);
-                line.bytes(b", ").address(address).end();
+                line.address(address).end();
             });
         }
         self.group(to)
@@ -214,7 +214,7 @@ impl Body<'_, '_> {
             let address = self.address(mem, inst.b, offset, kind.width() / 8);
             let value = self.value(value);
             let line = self.w.line().piece(form.scalar.of(kind));
-            line.address(address).operand(value).end();
+            line.first_address(address).operand(value).end();
             return Token::NONE;
         }
         let inside = self.inside(mem, inst.b, offset);
@@ -234,7 +234,7 @@ impl Body<'_, '_> {
                 &elements,
                 |body, ty, address, from| {
                     let line = body.guarded_line(inside).piece(&form.verb);
-                    let line = line.piece(width(from)).piece(ty).address(address);
+                    let line = line.piece(width(from)).piece(ty).first_address(address);
                     line.bytes(b", ").vector(from).end();
                 },
             );
@@ -243,7 +243,7 @@ impl Body<'_, '_> {
         let address = self.address(mem, inst.b, offset, kind.width() / 8);
         let value = self.value(value);
         let line = self.guarded_line(inside).piece(form.scalar.of(kind));
-        line.address(address).operand(value).end();
+        line.first_address(address).operand(value).end();
         Token::NONE
     }
 

@@ -19,7 +19,7 @@ enum Guard {
 pub(super) static ADD: Mnemonic = by_type!("add", ".rn");
 pub(super) static SUB: Mnemonic = by_type!("sub", ".rn");
 // The low half does not depend on the sign.
-static MUL: Mnemonic = Mnemonic::with_halves(
+pub(super) static MUL: Mnemonic = Mnemonic::with_halves(
     [
         "",
         "\tmul.lo.s32 ",
@@ -32,9 +32,9 @@ static MUL: Mnemonic = Mnemonic::with_halves(
     ["\tmul.rn.f16 ", "\tmul.rn.bf16 "],
 );
 // Without a rounding modifier ptxas may contract.
-static ADD_BARE: Mnemonic = by_type!("add");
-static SUB_BARE: Mnemonic = by_type!("sub");
-static MUL_BARE: Mnemonic = Mnemonic::with_halves(
+pub(super) static ADD_BARE: Mnemonic = by_type!("add");
+pub(super) static SUB_BARE: Mnemonic = by_type!("sub");
+pub(super) static MUL_BARE: Mnemonic = Mnemonic::with_halves(
     [
         "",
         "\tmul.lo.s32 ",
@@ -46,17 +46,17 @@ static MUL_BARE: Mnemonic = Mnemonic::with_halves(
     ],
     ["\tmul.f16 ", "\tmul.bf16 "],
 );
-static MUL_HI: Mnemonic = by_type!("mul.hi");
-static MAD_LO: Mnemonic = by_type!("mad.lo");
-static DIV: Mnemonic = by_type!("div", ".rn");
+pub(super) static MUL_HI: Mnemonic = by_type!("mul.hi");
+pub(super) static MAD_LO: Mnemonic = by_type!("mad.lo");
+pub(super) static DIV: Mnemonic = by_type!("div", ".rn");
 static REM: Mnemonic = by_type!("rem");
 pub(super) static NEG: Mnemonic = by_type!("neg");
-static ABS: Mnemonic = by_type!("abs");
+pub(super) static ABS: Mnemonic = by_type!("abs");
 pub(super) static MIN: Mnemonic = by_type!("min");
 pub(super) static MAX: Mnemonic = by_type!("max");
 static MIN_NAN: Mnemonic = by_type!("min", ".NaN");
 static MAX_NAN: Mnemonic = by_type!("max", ".NaN");
-static FMA: Mnemonic = by_type!("fma", ".rn");
+pub(super) static FMA: Mnemonic = by_type!("fma", ".rn");
 
 /// Addition and the like of bf16 as a fused multiply-add, which targets have before them: what stands for the factors.
 #[derive(Clone, Copy)]

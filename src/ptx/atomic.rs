@@ -98,7 +98,7 @@ impl Body<'_, '_> {
         };
         let to = self.filled(kind, place.inside);
         let line = self.atomic_line(piece!("\tld"), place, TYPES.of(kind));
-        line.token(to).bytes(b", ").address(place.address).end();
+        line.token(to).address(place.address).end();
         to
     }
 
@@ -111,7 +111,7 @@ impl Body<'_, '_> {
         };
         let value = self.value(value);
         let line = self.atomic_line(piece!("\tst"), place, TYPES.of(kind));
-        line.address(place.address).operand(value).end();
+        line.first_address(place.address).operand(value).end();
         Token::NONE
     }
 
@@ -131,12 +131,12 @@ impl Body<'_, '_> {
         let acquires = matches!(place.ordering.order, Order::Acquire | Order::AcqRel);
         if !acquires && inst.op != Op::AtomicExchange && !self.is_used() {
             let line = self.atomic_line(piece!("\tred"), place, form);
-            line.address(place.address).operand(value).end();
+            line.first_address(place.address).operand(value).end();
             return Token::NONE;
         }
         let to = self.filled(kind, place.inside);
         let line = self.atomic_line(piece!("\tatom"), place, form).token(to);
-        let line = line.bytes(b", ").address(place.address);
+        let line = line.address(place.address);
         line.operand(value).end();
         to
     }
@@ -163,13 +163,13 @@ impl Body<'_, '_> {
         let line = self.w.line().piece(piece!("\tld"));
         let line = line.piece(relaxed(place.ordering)).piece(place.space());
         let line = line.bytes(b".b32 ").token(old);
-        line.bytes(b", ").address(place.address).end();
+        line.address(place.address).end();
         let next = self.new_label();
         self.label(next);
         let new = self.binary(mnemonic.of(Kind::F32), Kind::F32, old, value);
         let expected = self.copied(Kind::F32, old);
         let line = self.atomic_line(piece!("\tatom"), place, forms::CAS.of(Kind::F32));
-        let line = line.token(old).bytes(b", ").address(place.address);
+        let line = line.token(old).address(place.address);
         line.operand(expected).operand(new).end();
         // As bits: a NaN is itself.
         let differ = self.binary(piece!("\tsetp.ne.b32 "), Kind::Bool, old, expected);
@@ -223,7 +223,7 @@ impl Body<'_, '_> {
 
     /// Whether something uses the value of the instruction at hand.
     fn is_used(&self) -> bool {
-        let at = self.values.len();
+        let at = self.at;
         self.s
             .used
             .get(at / 64)
@@ -278,7 +278,7 @@ impl Body<'_, '_> {
         };
         let to = self.filled(kind, place.inside);
         let line = self.atomic_line(piece!("\tatom"), place, forms::CAS.of(kind));
-        let line = line.token(to).bytes(b", ").address(place.address);
+        let line = line.token(to).address(place.address);
         line.operand(comparand).operand(new).end();
         to
     }

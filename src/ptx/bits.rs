@@ -5,10 +5,10 @@ use super::mnemonic::{Kind, Mnemonic, by_bits, piece};
 use super::writer::Token;
 use crate::kernel::Inst;
 
-static AND: Mnemonic = by_bits!("and");
-static OR: Mnemonic = by_bits!("or");
-static XOR: Mnemonic = by_bits!("xor");
-static NOT: Mnemonic = by_bits!("not");
+pub(super) static AND: Mnemonic = by_bits!("and");
+pub(super) static OR: Mnemonic = by_bits!("or");
+pub(super) static XOR: Mnemonic = by_bits!("xor");
+pub(super) static NOT: Mnemonic = by_bits!("not");
 static SHL: Mnemonic = by_bits!("shl");
 static SHR: Mnemonic = super::mnemonic::by_type!("shr");
 static CLZ: Mnemonic = by_bits!("clz");

@@ -5,6 +5,7 @@ use super::control::Frame;
 use super::error::Error;
 use super::memory::Object;
 use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
+use super::plain;
 use super::recipe::RecipeTables;
 use super::subgroup::{Active, Reduction, Shuffle};
 use super::writer::{Piece, Registers, Token, Writer};
@@ -34,6 +35,9 @@ pub(super) struct Scratch {
     pub tables: Vec<Object>,
     /// The tables of recipes, for the whole module.
     pub recipes: RecipeTables,
+    /// Every instruction takes its method, for the test that holds patterns against methods.
+    #[cfg(test)]
+    pub without_patterns: bool,
 }
 
 impl Scratch {
@@ -52,8 +56,11 @@ impl Scratch {
             tables: _,
             // Kept for the module.
             recipes: _,
+            #[cfg(test)]
+                without_patterns: _,
         } = self;
-        values.clear();
+        // See `Body::values`.
+        let _ = values;
         scalars.clear();
         buffers.clear();
         shared.clear();
@@ -77,8 +84,11 @@ pub(super) struct Body<'a, 'o> {
     pub checked: bool,
     pub w: Writer<'o>,
     pub s: &'a mut Scratch,
-    /// The operand that stands for each value: a register, or an immediate.
+    /// The operand that stands for each value: a register, or an immediate. What an earlier kernel left is overwritten
+    /// before it is read: values are used behind where they are made.
     pub values: Vec<Token>,
+    /// The number of the instruction at hand.
+    pub at: usize,
     pub registers: [Registers; CLASS_COUNT],
     /// Which lanes of the subgroup are active.
     pub active: Active,
@@ -111,6 +121,7 @@ impl<'a, 'o> Body<'a, 'o> {
             w,
             s,
             values,
+            at: 0,
             registers: const {
                 [
                     Registers::new("%p"),
@@ -131,12 +142,35 @@ impl<'a, 'o> Body<'a, 'o> {
 
     /// Writes every instruction.
     pub fn run(&mut self) {
-        self.values.reserve(self.insts.len());
-        for inst in self.insts {
+        if self.values.len() < self.insts.len() {
+            self.values.resize(self.insts.len(), Token::NONE);
+        }
+        while let Some(inst) = self.insts.get(self.at) {
+            if plain::may_be(inst.op) && self.uses_patterns() {
+                let before = self.at;
+                self.plain();
+                if self.at > before {
+                    continue;
+                }
+            }
             let value = self.step(inst);
-            self.values.push(value);
+            if let Some(slot) = self.values.get_mut(self.at) {
+                *slot = value;
+            }
+            self.at += 1;
         }
         self.s.values = core::mem::take(&mut self.values);
+    }
+
+    #[cfg(not(test))]
+    #[inline(always)]
+    fn uses_patterns(&self) -> bool {
+        true
+    }
+
+    #[cfg(test)]
+    fn uses_patterns(&self) -> bool {
+        !self.s.without_patterns
     }
 
     /// Writes one instruction and gives the operand that stands for its value.
@@ -322,7 +356,7 @@ impl<'a, 'o> Body<'a, 'o> {
 
     #[cold]
     fn unsupported(&mut self, ty: Type) -> Kind {
-        let at = self.values.len();
+        let at = self.at;
         if self.error.is_none()
             && let Some(inst) = self.insts.get(at)
         {
@@ -348,20 +382,20 @@ impl<'a, 'o> Body<'a, 'o> {
     /// `mnemonic to, a;`
     #[inline(always)]
     pub fn line1(&mut self, mnemonic: &Piece, to: Token, a: Token) {
-        self.w.line().piece(mnemonic).register(to).operand(a).end();
+        self.w.line().begin(mnemonic, to).operand(a).end();
     }
 
     /// `mnemonic to, a, b;`
     #[inline(always)]
     pub fn line2(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token) {
-        let line = self.w.line().piece(mnemonic).register(to);
+        let line = self.w.line().begin(mnemonic, to);
         line.operand(a).operand(b).end();
     }
 
     /// `mnemonic to, a, b, c;`
     #[inline(always)]
     pub fn line3(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token, c: Token) {
-        let line = self.w.line().piece(mnemonic).register(to);
+        let line = self.w.line().begin(mnemonic, to);
         line.operand(a).operand(b).operand(c).end();
     }
 

@@ -20,8 +20,8 @@ pub(super) static SETP_NE: Mnemonic = Mnemonic::with_halves(
 );
 pub(super) static SETP_LT: Mnemonic = by_type!("setp.lt");
 pub(super) static SETP_LE: Mnemonic = by_type!("setp.le");
-static SETP_GT: Mnemonic = by_type!("setp.gt");
-static SETP_GE: Mnemonic = by_type!("setp.ge");
+pub(super) static SETP_GT: Mnemonic = by_type!("setp.gt");
+pub(super) static SETP_GE: Mnemonic = by_type!("setp.ge");
 static SETP_NAN: Mnemonic = by_type!("setp.nan");
 static SELP: Mnemonic = Mnemonic::with_halves(
     [

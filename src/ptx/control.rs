@@ -70,7 +70,7 @@ impl Body<'_, '_> {
 
     pub fn begin_if(&mut self, inst: &Inst) -> Token {
         let predicate = self.value(inst.a);
-        let at = self.values.len();
+        let at = self.at;
         if let (Some(Op::Break | Op::Continue | Op::Return), Some(Op::End)) =
             (self.op_at(at + 1), self.op_at(at + 2))
         {
@@ -90,7 +90,7 @@ impl Body<'_, '_> {
         let Some(Frame::If { outer, skip }) = self.s.frames.pop() else {
             return Token::NONE;
         };
-        let before = self.values.len().checked_sub(1);
+        let before = self.at.checked_sub(1);
         let left = before.and_then(|at| self.op_at(at));
         let end = match left {
             Some(Op::Break | Op::Continue | Op::Return) => None,

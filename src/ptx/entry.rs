@@ -56,6 +56,13 @@ impl Emitter {
         self.emit_all(module.kernels(), options, out)
     }
 
+    /// Writes every instruction by its method, and none by a pattern.
+    #[cfg(test)]
+    pub(super) fn without_patterns(mut self) -> Emitter {
+        self.scratch.without_patterns = true;
+        self
+    }
+
     fn emit_all(
         &mut self,
         kernels: &[Kernel],
@@ -121,6 +128,7 @@ impl Emitter {
             parts.append(&self.text, out);
             w = Writer::new(&mut self.text);
         }
+        // What stands before the first kernel, where there is none.
         let rest = w.position();
         out.extend_from_slice(self.text.part(0, rest));
         Ok(())
@@ -141,9 +149,17 @@ struct Parts([Part; 5]);
 impl Parts {
     fn append(&self, text: &Text, out: &mut Vec<u8>) {
         out.reserve(self.0.iter().map(|part| part.to - part.from).sum());
-        for part in self.0 {
-            out.extend_from_slice(text.part(part.from, part.to));
+        // Most have neither tables before nor recipes behind, so that what was written first is one stretch.
+        let mut stretch = Part { from: 0, to: 0 };
+        for part in self.0.into_iter().filter(|part| part.from < part.to) {
+            if part.from == stretch.to {
+                stretch.to = part.to;
+            } else {
+                out.extend_from_slice(text.part(stretch.from, stretch.to));
+                stretch = part;
+            }
         }
+        out.extend_from_slice(text.part(stretch.from, stretch.to));
     }
 }
 

@@ -102,10 +102,21 @@ impl Address {
 }
 
 impl Line<'_> {
-    /// `[base]` or `[base+offset]`.
+    /// `, [base]` or `, [base+offset]`.
     #[inline(always)]
     pub fn address(self, address: Address) -> Self {
-        let mut line = self.bytes(b"[").token(address.base);
+        self.bracket(address.base).offset(address)
+    }
+
+    /// The same as the first operand, behind the space that ends a mnemonic.
+    #[inline(always)]
+    pub fn first_address(self, address: Address) -> Self {
+        self.first_bracket(address.base).offset(address)
+    }
+
+    #[inline(always)]
+    fn offset(self, address: Address) -> Self {
+        let mut line = self;
         if address.offset != 0 {
             line = line.bytes(b"+").number(address.offset);
         }

@@ -36,6 +36,14 @@ impl Kind {
         BY_CODE[usize::from(ty.code() & 63)]
     }
 
+    /// As [`Kind::of`], for constants.
+    pub const fn of_const(ty: Type) -> Option<Kind> {
+        match ty.scalar() {
+            Some(scalar) => Some(Kind::find(scalar)),
+            None => None,
+        }
+    }
+
     const fn find(scalar: Scalar) -> Kind {
         match scalar {
             Scalar::Bool => Kind::Bool,
@@ -173,7 +181,7 @@ impl Mnemonic {
     }
 
     #[inline(always)]
-    pub fn of(&self, kind: Kind) -> &Piece {
+    pub const fn of(&self, kind: Kind) -> &Piece {
         // As many pieces as kinds.
         &self.0[kind as usize]
     }

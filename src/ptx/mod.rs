@@ -95,6 +95,7 @@ mod half;
 mod memory;
 mod mnemonic;
 mod names;
+mod plain;
 mod recipe;
 mod subgroup;
 mod tables;
@@ -103,6 +104,7 @@ mod target;
 mod tests;
 #[cfg(test)]
 mod tests_families;
+mod token;
 mod values;
 mod writer;
 
@@ -143,7 +145,7 @@ pub const fn dynamic_shared_base(static_shared_bytes: u32) -> u32 {
 }
 
 /// What to write for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Options {
     /// The target: [`Target::SM_75`], the lowest, unless set. Its text runs on every later GPU.

@@ -73,13 +73,13 @@ impl Body<'_, '_> {
     /// `ld.param to, [name];`
     pub fn load_param(&mut self, ld: &Piece, to: Token, prefix: &str, number: u32) {
         let name = Token::numbered(prefix, number);
-        let line = self.w.line().piece(ld).token(to);
-        line.bytes(b", [").token(name).bytes(b"];\n").done();
+        let line = self.w.line().begin(ld, to);
+        line.bracket(name).bytes(b"];\n").done();
     }
 
     pub fn special(&mut self, name: &Piece) -> Token {
         let to = self.register(Kind::U32);
-        let line = self.w.line().piece(piece!("\tmov.u32 ")).token(to);
+        let line = self.w.line().begin(piece!("\tmov.u32 "), to);
         line.piece(name).done();
         to
     }

@@ -4,7 +4,10 @@
 //! operand in 16. A [`Line`] stores them whole into room that was checked once, and its position advances by their length,
 //! so that writing is a few moves of known size. A register's number is turned into digits by counting in text.
 
-/// A text of at most 31 bytes, its length in the last byte.
+use super::token::{AHEAD, wide};
+pub(super) use super::token::{Registers, Token};
+
+/// A text of at most 28 bytes, its last two bytes again behind them, its length in the last byte.
 #[derive(Clone, Copy)]
 pub(super) struct Piece([u8; 32]);
 
@@ -12,274 +15,24 @@ impl Piece {
     /// For constants: refuses what is too long when the constant is evaluated.
     pub const fn new(text: &str) -> Piece {
         let text = text.as_bytes();
-        assert!(text.len() < 32);
+        assert!(text.len() < 29);
         let mut bytes = [0; 32];
         let mut i = 0;
         while i < text.len() {
             bytes[i] = text[i];
             i += 1;
         }
+        if let [.., before, last] = text {
+            bytes[28] = *before;
+            bytes[29] = *last;
+        }
         bytes[31] = text.len() as u8;
         Piece(bytes)
     }
-}
 
-/// An operand: a register, a symbol or an immediate.
-///
-/// Up to 14 bytes of text, in little-endian order through `low` and `high`; above them a byte of marks and the length. A
-/// wide immediate holds its 64 bits in `low` and the letter after the leading 0 in `high`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token {
-    low: u64,
-    high: u64,
-}
-
-const IMMEDIATE: u64 = 1 << 48;
-const WIDE: u64 = 1 << 49;
-/// The least number that takes more than 13 digits.
-const LONG: u64 = 10_000_000_000_000;
-
-impl Token {
-    /// What stands for no value.
-    pub const NONE: Token = Token { low: 0, high: 0 };
-
-    /// The text in little-endian order, of at most 14 bytes.
-    const fn from_text(text: u128, len: u32) -> Token {
-        Token {
-            low: text as u64,
-            high: (text >> 64) as u64 | (len as u64) << 56,
-        }
-    }
-
-    /// A prefix of at most 4 bytes and a number.
-    #[inline]
-    pub const fn numbered(prefix: &str, number: u32) -> Token {
-        // The marks cut off: a number is no immediate here, and of 32 bits never wide.
-        let digits = Token::integer(number as u64, false);
-        let prefix = prefix.as_bytes();
-        let len = digits.len() + prefix.len();
-        let mut text = digits.text();
-        if len <= 8 {
-            let mut low = text as u64;
-            let mut i = prefix.len();
-            while i > 0 {
-                i -= 1;
-                low = low << 8 | prefix[i] as u64;
-            }
-            return Token::from_text(low as u128, len as u32);
-        }
-        let mut i = prefix.len();
-        while i > 0 {
-            i -= 1;
-            text = text << 8 | prefix[i] as u128;
-        }
-        Token::from_text(text, len as u32)
-    }
-
-    /// A symbol of at most 14 bytes.
-    pub const fn symbol(name: &str) -> Token {
-        let name = name.as_bytes();
-        assert!(name.len() < 15);
-        let mut text = 0;
-        let mut i = name.len();
-        while i > 0 {
-            i -= 1;
-            text = text << 8 | name[i] as u128;
-        }
-        Token::from_text(text, name.len() as u32)
-    }
-
-    /// An integer immediate: decimal where it is short, hexadecimal otherwise.
-    #[inline]
-    pub const fn integer(bits: u64, negative: bool) -> Token {
-        if bits < 10 && !negative {
-            return Token {
-                low: b'0' as u64 + bits,
-                high: IMMEDIATE | 1 << 56,
-            };
-        }
-        Token::long_integer(bits, negative)
-    }
-
-    const fn long_integer(bits: u64, negative: bool) -> Token {
-        let mut magnitude = if negative { bits.wrapping_neg() } else { bits };
-        if magnitude >= LONG {
-            return Token {
-                low: bits,
-                high: WIDE | IMMEDIATE | b'x' as u64,
-            };
-        }
-        let mut text = 0;
-        let mut len = 0;
-        loop {
-            text = text << 8 | (b'0' + (magnitude % 10) as u8) as u128;
-            len += 1;
-            magnitude /= 10;
-            if magnitude == 0 {
-                break;
-            }
-        }
-        if negative {
-            text = text << 8 | b'-' as u128;
-            len += 1;
-        }
-        let mut token = Token::from_text(text, len);
-        token.high |= IMMEDIATE;
-        token
-    }
-
-    /// An f32 immediate: `0f` and eight hexadecimal digits, never a decimal.
-    pub const fn f32(bits: u32) -> Token {
-        let text = (hex8(bits) as u128) << 16 | u16::from_le_bytes(*b"0f") as u128;
-        let mut token = Token::from_text(text, 10);
-        token.high |= IMMEDIATE;
-        token
-    }
-
-    /// An f64 immediate: `0d` and sixteen hexadecimal digits.
-    pub const fn f64(bits: u64) -> Token {
-        Token {
-            low: bits,
-            high: WIDE | IMMEDIATE | b'd' as u64,
-        }
-    }
-
-    /// The bits of a 16-bit float: `0x` and four hexadecimal digits.
-    pub const fn b16(bits: u16) -> Token {
-        let digits = hex8(bits as u32) >> 32;
-        let text = (digits as u128) << 16 | u16::from_le_bytes(*b"0x") as u128;
-        let mut token = Token::from_text(text, 6);
-        token.high |= IMMEDIATE;
-        token
-    }
-
-    /// What stands for a vector: where its elements' operands begin among the kept groups.
-    pub const fn group(start: u32) -> Token {
-        Token {
-            low: start as u64,
-            high: 0,
-        }
-    }
-
-    /// The start of a [`Token::group`].
-    pub const fn start(self) -> usize {
-        self.low as usize
-    }
-
-    /// Whether this is an immediate.
-    #[inline]
-    pub const fn is_immediate(self) -> bool {
-        self.high & IMMEDIATE != 0
-    }
-
-    const fn text(self) -> u128 {
-        self.low as u128 | ((self.high & (IMMEDIATE - 1)) as u128) << 64
-    }
-
-    #[inline(always)]
-    const fn len(self) -> usize {
-        (self.high >> 56) as usize
-    }
-}
-
-/// Eight hexadecimal digits, the first in the lowest byte.
-const fn hex8(bits: u32) -> u64 {
-    // A nibble to a byte, then the two ranges of digits at once.
-    let x = bits as u64;
-    let x = (x << 16 | x) & 0x0000_FFFF_0000_FFFF;
-    let x = (x << 8 | x) & 0x00FF_00FF_00FF_00FF;
-    let x = (x << 4 | x) & 0x0F0F_0F0F_0F0F_0F0F;
-    let letters = (x + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
-    (x + 0x3030_3030_3030_3030 + letters * 7).swap_bytes()
-}
-
-/// The text of a wide immediate.
-#[cold]
-#[inline(never)]
-fn wide(token: Token) -> [u8; 18] {
-    let mut text = [b'0'; 18];
-    text[1] = token.high as u8;
-    text[2..10].copy_from_slice(&hex8((token.low >> 32) as u32).to_le_bytes());
-    text[10..].copy_from_slice(&hex8(token.low as u32).to_le_bytes());
-    text
-}
-
-/// A register class: hands out `%r1`, `%r2`, …, counting in text.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Registers {
-    prefix: &'static str,
-    next: Token,
-    /// What to add to count up: a one at the place of the last digit.
-    step: Token,
-    /// The last digit of the next number, and that number without it.
-    last_digit: u32,
-    tens: u32,
-}
-
-impl Registers {
-    pub const fn new(prefix: &'static str) -> Registers {
-        Registers {
-            prefix,
-            next: Token::numbered(prefix, 1),
-            step: Registers::step(prefix.len()),
-            last_digit: 1,
-            tens: 0,
-        }
-    }
-
-    /// A one at a byte of the text.
-    const fn step(place: usize) -> Token {
-        Token::from_text(1 << (8 * place), 0)
-    }
-
-    /// A new register.
-    #[inline(always)]
-    pub fn take(&mut self) -> Token {
-        let token = self.next;
-        if self.last_digit == 9 {
-            self.carry();
-        } else {
-            self.last_digit += 1;
-            self.next.low += self.step.low;
-            self.next.high += self.step.high;
-        }
-        token
-    }
-
-    /// Counts up where the last digit is 9.
-    #[inline(never)]
-    fn carry(&mut self) {
-        self.last_digit = 0;
-        // At most a few an instruction, of which there are fewer than 2^28.
-        self.tens += 1;
-        let len = self.next.len();
-        if len > self.prefix.len() + 1 && len <= 8 {
-            let at = 8 * (len - 2);
-            if (self.next.low >> at) as u8 != b'9' {
-                self.next.low += 1 << at;
-                self.next.low -= 9 << (at + 8);
-                return;
-            }
-        }
-        let mut text = self.next.text();
-        let mut place = len;
-        while place > self.prefix.len() {
-            place -= 1;
-            let at = 8 * place;
-            if (text >> at) as u8 != b'9' {
-                text += 1 << at;
-                self.next = Token::from_text(text, len as u32);
-                return;
-            }
-            text -= 9 << at;
-        }
-        self.next = Token::numbered(self.prefix, self.count().saturating_add(1));
-        self.step = Registers::step(len);
-    }
-
-    /// How many were taken.
-    pub fn count(&self) -> u32 {
-        self.tens.saturating_mul(10).saturating_add(self.last_digit) - 1
+    /// Whether a [`ShortLine`] takes it.
+    pub const fn is_short(&self) -> bool {
+        self.0[31] >= AHEAD as u8 && self.0[31] <= 16
     }
 }
 
@@ -304,6 +57,13 @@ impl Text {
     /// What was written from one position to another.
     pub fn part(&self, from: usize, to: usize) -> &[u8] {
         self.bytes.get(from..to).unwrap_or(&[])
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, room: usize) {
+        let more = self.bytes.len().max(4096).max(room);
+        self.bytes.resize(self.bytes.len().saturating_add(more), 0);
     }
 }
 
@@ -351,47 +111,61 @@ impl<'w> Line<'w> {
         self
     }
 
-    /// An operand.
+    /// A mnemonic and its first operand, which is a register.
+    #[inline(always)]
+    pub fn begin(mut self, piece: &Piece, to: Token) -> Line<'w> {
+        self = self.piece(piece);
+        // The separator falls on the space behind the mnemonic and what is before it, which are put there again.
+        self.at = self.at.wrapping_sub(AHEAD);
+        self.put(&to.bytes(), 0);
+        self.put(&[piece.0[28], piece.0[29]], to.len());
+        self
+    }
+
+    /// `, [` and a register.
+    #[inline(always)]
+    pub fn bracket(mut self, base: Token) -> Line<'w> {
+        self.at += 1;
+        self.put(&base.bytes(), 0);
+        self.at -= 1;
+        self.put(b", [", 1 + base.len());
+        self
+    }
+
+    /// `[` and a register behind the space that ends a mnemonic.
+    #[inline(always)]
+    pub fn first_bracket(mut self, base: Token) -> Line<'w> {
+        self.at = self.at.wrapping_sub(1);
+        self.put(&base.bytes(), 0);
+        self.put(b" [", base.len());
+        self
+    }
+
+    /// An operand that is the first.
     #[inline(always)]
     pub fn token(mut self, token: Token) -> Line<'w> {
-        if token.high & WIDE != 0 {
+        if token.is_wide() {
             // The line itself is not handed to the call, so that it can stay in registers.
             self.put(&wide(token), 18);
             return self;
         }
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&token.low.to_le_bytes());
-        bytes[8..].copy_from_slice(&token.high.to_le_bytes());
-        self.put(&bytes, token.len());
-        self
+        self.register(token)
     }
 
-    /// An operand that is a register.
+    /// An operand that is the first, and no wide immediate.
     #[inline(always)]
     pub fn register(mut self, token: Token) -> Line<'w> {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&token.low.to_le_bytes());
-        bytes[8..].copy_from_slice(&token.high.to_le_bytes());
-        self.put(&bytes, token.len());
+        self.put(&token.text(), token.len() - AHEAD);
         self
     }
 
     /// `, ` and an operand.
     #[inline(always)]
     pub fn operand(mut self, token: Token) -> Line<'w> {
-        if token.high & WIDE != 0 {
+        if token.is_wide() {
             return self.bytes(b", ").token(token);
         }
-        // In one word where it fits: stores are what a line costs.
-        let low = token.low << 16 | u64::from(u16::from_le_bytes(*b", "));
-        let len = 2 + token.len();
-        self.put(&low.to_le_bytes(), 8);
-        if len > 8 {
-            let high = token.high << 16 | token.low >> 48;
-            self.put(&high.to_le_bytes(), len - 8);
-        } else {
-            self.at -= 8 - len;
-        }
+        self.put(&token.bytes(), token.len());
         self
     }
 
@@ -421,6 +195,84 @@ impl<'w> Line<'w> {
     }
 }
 
+/// Room for many short lines.
+pub(super) struct Lines<'w> {
+    room: &'w mut [u8],
+}
+
+/// What a short line takes at most: a power of two above its length, and a store that may begin there.
+const SHORT: usize = SHORT_MASK + 1 + 16;
+const SHORT_MASK: usize = 127;
+/// The room that a loop has at least.
+const LINES: usize = 4096;
+
+/// A line of a mnemonic of at most 16 bytes and up to four operands, none of them wide: at most 16 + 4 * 15 + 2 bytes.
+pub(super) struct ShortLine<'l, 'w> {
+    room: &'l mut &'w mut [u8],
+    at: usize,
+}
+
+impl<'w> Lines<'w> {
+    /// Begins a line, if there is room. What is not ended is as if it had not been begun.
+    #[inline(always)]
+    pub fn line(&mut self) -> Option<ShortLine<'_, 'w>> {
+        if self.room.len() < SHORT {
+            return None;
+        }
+        Some(ShortLine {
+            room: &mut self.room,
+            at: 0,
+        })
+    }
+
+    pub fn left(&self) -> usize {
+        self.room.len()
+    }
+}
+
+impl ShortLine<'_, '_> {
+    /// Stores bytes; the mask changes nothing, as lines are shorter.
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
+        const { assert!(N <= 16) };
+        let at = self.at & SHORT_MASK;
+        if let Some(room) = self.room.get_mut(at..at + N) {
+            room.copy_from_slice(bytes);
+        }
+    }
+
+    /// `mnemonic to`, as [`Line::begin`].
+    #[inline(always)]
+    pub fn begin(mut self, mnemonic: &Piece, to: Token) -> Self {
+        if let Some(short) = mnemonic.0.first_chunk::<16>() {
+            self.put(short);
+        }
+        self.at = usize::from(mnemonic.0[31]).wrapping_sub(AHEAD);
+        self.put(&to.bytes());
+        self.put(&[mnemonic.0[28], mnemonic.0[29]]);
+        self.at += to.len();
+        self
+    }
+
+    /// `, ` and an operand.
+    #[inline(always)]
+    pub fn operand(mut self, token: Token) -> Self {
+        self.put(&token.bytes());
+        self.at += token.len();
+        self
+    }
+
+    /// `;`
+    #[inline(always)]
+    pub fn end(mut self) {
+        self.put(b";\n");
+        let room = core::mem::take(self.room);
+        *self.room = room
+            .get_mut((self.at + 2) & SHORT_MASK..)
+            .unwrap_or(&mut []);
+    }
+}
+
 impl<'a> Writer<'a> {
     pub fn new(text: &'a mut Text) -> Writer<'a> {
         Writer { text, position: 0 }
@@ -430,13 +282,29 @@ impl<'a> Writer<'a> {
         self.position
     }
 
+    /// The room behind what is written, for a loop that keeps it to itself.
+    pub fn lines(&mut self) -> Lines<'_> {
+        let room = self.text.bytes.len().saturating_sub(self.position);
+        if room < LINES {
+            self.text.grow(LINES);
+        }
+        Lines {
+            room: self.text.bytes.get_mut(self.position..).unwrap_or(&mut []),
+        }
+    }
+
+    /// Goes on where such a loop left so much room.
+    pub fn resume(&mut self, left: usize) {
+        self.position = self.text.bytes.len().saturating_sub(left);
+    }
+
     /// Begins a line, or a part of one of at most 255 bytes.
     #[inline(always)]
     pub fn line(&mut self) -> Line<'_> {
         // No text comes near 2^64 bytes.
         let end = self.position.wrapping_add(LINE + SLACK);
         if end > self.text.bytes.len() {
-            self.grow(LINE + SLACK);
+            self.text.grow(LINE + SLACK);
         }
         let room = self.text.bytes.get_mut(self.position..end);
         Line {
@@ -449,18 +317,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, room: usize) {
-        let bytes = &mut self.text.bytes;
-        let more = bytes.len().max(4096).max(room);
-        bytes.resize(bytes.len().saturating_add(more), 0);
-    }
-
     /// Any text.
     pub fn text(&mut self, text: &[u8]) {
         if self.text.bytes.len().saturating_sub(self.position) < text.len() {
-            self.grow(text.len());
+            self.text.grow(text.len());
         }
         let room = self.text.bytes.get_mut(self.position..);
         if let Some(room) = room.and_then(|r| r.get_mut(..text.len())) {
@@ -472,6 +332,7 @@ impl<'a> Writer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::token::LONG;
     use super::*;
 
     fn text(write: impl FnOnce(&mut Writer<'_>)) -> String {
@@ -517,9 +378,11 @@ mod tests {
             (0, false, "0"),
             (4_294_967_295, false, "4294967295"),
             (-1i64 as u64, true, "-1"),
-            (LONG - 1, false, "9999999999999"),
-            ((LONG - 1).wrapping_neg(), true, "-9999999999999"),
-            (LONG, false, "0x000009184E72A000"),
+            (999, false, "999"),
+            (1000, false, "1000"),
+            (LONG - 1, false, "999999999999"),
+            ((LONG - 1).wrapping_neg(), true, "-999999999999"),
+            (LONG, false, "0x000000E8D4A51000"),
             (i64::MIN as u64, true, "0x8000000000000000"),
             (u64::MAX, false, "0xFFFFFFFFFFFFFFFF"),
         ] {

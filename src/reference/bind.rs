@@ -2,7 +2,7 @@
 
 use super::args::Arg;
 use super::error::ExecError;
-use super::memory::{Memory, Region, Store};
+use super::memory::{Memory, Region, Store, Words};
 use super::options::{Launch, Options};
 use super::shadow::CELL_BYTES;
 use crate::kernel::{Kernel, Mem, ParamRef, SharedLen, Uses};
@@ -28,8 +28,23 @@ struct Behind {
     granule: usize,
     /// The kernel writes to it.
     written: bool,
+    /// The kernel accesses it atomically.
+    atomic: bool,
     /// Its first cell.
     cells: usize,
+}
+
+/// Where the marks of a buffer that is written are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Storage {
+    /// The argument.
+    pub buffer: usize,
+    /// The first mark, a multiple of 64.
+    pub marks: usize,
+    /// How many there are.
+    pub count: usize,
+    /// Bytes of each.
+    pub granule: usize,
 }
 
 /// What the launch needs, in bytes unless said otherwise.
@@ -74,6 +89,7 @@ pub(super) struct Binder {
     pub tables: u32,
     spans: Vec<Span>,
     behind: Vec<Behind>,
+    storages: Vec<Storage>,
 }
 
 impl Binder {
@@ -172,6 +188,7 @@ impl Binder {
                         let used = kernel.buffer_uses().get(n as usize);
                         behind.seen = true;
                         behind.written |= used.is_some_and(|used| used.written);
+                        behind.atomic |= used.is_some_and(|used| used.atomic);
                         behind.granule = match behind.granule {
                             0 => size,
                             granule => granule.min(size),
@@ -260,6 +277,39 @@ impl Binder {
         }
     }
 
+    /// Whether workgroups may meet in a buffer: atomics are what they do that with.
+    pub fn needs_order(&self) -> bool {
+        self.behind.iter().any(|b| b.written && b.atomic)
+    }
+
+    /// Gives marks to the buffers that are written.
+    pub fn storages(&mut self, memory: &mut Memory, kernel: &Kernel) -> &[Storage] {
+        self.storages.clear();
+        let mut marks = 0;
+        for (buffer, behind) in self.behind.iter().enumerate() {
+            if behind.written && behind.granule > 0 {
+                let words = memory.buffers.get(buffer).map_or(&[][..], Words::get);
+                let count = size_of_val(words) / behind.granule;
+                self.storages.push(Storage {
+                    buffer,
+                    marks,
+                    count,
+                    granule: behind.granule,
+                });
+                marks += count.next_multiple_of(64);
+            }
+        }
+        for (region, decl) in memory.regions.iter_mut().zip(kernel.buffers()) {
+            if let Store::Buffer(n) = region.store
+                && let Some(storage) = self.storages.iter().find(|s| s.buffer == n)
+            {
+                region.cells_each = decl.elem.bytes() as usize / storage.granule;
+                region.marks = Some(storage.marks + region.start / storage.granule);
+            }
+        }
+        &self.storages
+    }
+
     /// Lays shared and private arrays and tables out.
     fn arrays(
         &mut self,
@@ -309,6 +359,7 @@ impl Binder {
                 len: len as usize,
                 written: tracked.then_some(bits),
                 cells: races.then_some(cells),
+                marks: None,
                 cells_each: 1,
             });
         }

@@ -1,14 +1,15 @@
-//! Launches: everything is checked, then workgroup after workgroup runs.
+//! Launches: everything is checked, then the workgroups run.
 
 use super::args::Arg;
 use super::bind::{Binder, limit};
 use super::decode::{self, Decoder, Launched};
-use super::error::{ExecError, Trap, TrapKind};
-use super::lanes::{self, MAX_LANES};
-use super::memory::{Memory, Shape};
+use super::error::{ExecError, Trap};
+use super::lanes::MAX_LANES;
+use super::memory::{Shape, Words};
 use super::options::{Launch, Options};
-use super::program::{Program, Width, With};
-use super::subgroup::{Counts, Promises, Stop, Subgroup, Surroundings};
+use super::parallel::Crew;
+use super::program::Program;
+use super::runner::{Plan, Runner};
 use crate::kernel::{Kernel, Uses};
 
 /// Runs kernels on host memory. One executor can run launch after launch; once its memory has grown, a run allocates
@@ -19,11 +20,12 @@ pub struct Executor {
     binder: Binder,
     decoder: Decoder,
     program: Program,
-    memory: Memory,
-    promises: Promises,
-    /// The registers of every subgroup that is kept.
-    regs: Vec<u64>,
-    subgroups: Vec<Subgroup>,
+    runner: Runner,
+    /// Those that run workgroups in parallel.
+    crew: Crew,
+    /// Whether the last launch ran in parallel.
+    #[cfg(test)]
+    parallel: bool,
 }
 
 /// What a launch did.
@@ -91,31 +93,74 @@ impl Executor {
         args: &mut [Arg],
     ) -> Result<Report, ExecError> {
         let launch = launch.into();
-        let workgroups = self.prepare(kernel, &launch, args)?;
-        self.memory.buffers.clear();
+        let plan = self.prepare(kernel, &launch, args)?;
+        let buffers = &mut self.runner.memory.buffers;
+        buffers.clear();
         for arg in &mut *args {
-            self.memory.buffers.push(match arg {
+            buffers.push(Words::Own(match arg {
                 Arg::Buffer(buffer) => core::mem::take(&mut buffer.words),
                 Arg::View(_) | Arg::Scalar(_) => Vec::new(),
-            });
+            }));
         }
-        let result = self.workgroups(kernel, workgroups);
-        for (arg, words) in args.iter_mut().zip(self.memory.buffers.drain(..)) {
+        let together = self.in_parallel(kernel, &plan);
+        #[cfg(test)]
+        {
+            self.parallel = together.is_some();
+        }
+        let result = match together {
+            Some(report) => Ok(report),
+            None => self.one_by_one(kernel, &plan),
+        };
+        let buffers = self.runner.memory.buffers.drain(..);
+        for (arg, words) in args.iter_mut().zip(buffers) {
             if let Arg::Buffer(buffer) = arg {
-                buffer.words = words;
+                buffer.words = words.into_own();
             }
         }
         Ok(result?)
     }
 
-    /// Everything that can be refused before the kernel runs. Gives the number of workgroups.
+    #[cfg(test)]
+    pub(super) fn ran_in_parallel(&self) -> bool {
+        self.parallel
+    }
+
+    /// Runs the workgroups on the calling thread.
+    fn one_by_one(&mut self, kernel: &Kernel, plan: &Plan) -> Result<Report, Box<Trap>> {
+        if plan.workgroups > 0 {
+            self.runner.begin(&self.program, kernel, plan);
+        }
+        let limit = self.options.step_limit;
+        // Counted from 1, and below u32::MAX.
+        self.runner
+            .run(&self.program, plan.threads, limit, 1..=plan.workgroups)
+    }
+
+    /// Runs the workgroups on as many threads as the options and the plan allow. `None`, with nothing done, where that is
+    /// one, where something needs their order, and where one fails: then only the order says what else was done.
+    fn in_parallel(&mut self, kernel: &Kernel, plan: &Plan) -> Option<Report> {
+        let options = &self.options;
+        if options.threads <= 1 || options.checks.buffer_races || self.binder.needs_order() {
+            return None;
+        }
+        let memory = &mut self.runner.memory;
+        let storages = self.binder.storages(memory, kernel);
+        let report = self
+            .crew
+            .run(memory, &self.program, kernel, plan, options, storages);
+        memory.regions.iter_mut().for_each(|r| r.marks = None);
+        report
+    }
+
+    /// Everything that can be refused before the kernel runs.
     fn prepare(
         &mut self,
         kernel: &Kernel,
         launch: &Launch,
         args: &[Arg],
-    ) -> Result<u32, ExecError> {
+    ) -> Result<Plan, ExecError> {
         let options = self.options;
+        let memory = &mut self.runner.memory;
         let lanes = options.subgroup_size;
         if !lanes.is_power_of_two() || lanes as usize > MAX_LANES {
             return Err(ExecError::SubgroupSize(lanes));
@@ -145,15 +190,13 @@ impl Executor {
             threads.into(),
             limits.workgroup_threads.into(),
         )?;
-        self.memory.checks = options.checks;
-        self.memory.lanes = lanes as usize;
-        self.memory.shape = Shape {
+        memory.checks = options.checks;
+        memory.lanes = lanes as usize;
+        memory.shape = Shape {
             grid,
             workgroup: kernel.workgroup_size(),
         };
-        let sizes = self
-            .binder
-            .bind(&mut self.memory, kernel, launch, args, &options)?;
+        let sizes = self.binder.bind(memory, kernel, launch, args, &options)?;
         let values = kernel.insts().iter();
         let values = values.fold(0u64, |n, i| n + u64::from(decode::words(i.ty)));
         let words = values.saturating_mul(lanes.into());
@@ -180,164 +223,13 @@ impl Executor {
             tables: self.binder.tables,
         };
         self.decoder.decode(&mut self.program, kernel, &launched)?;
-        if workgroups > 0 {
-            self.memory.begin(&sizes, slots as usize, kernel);
-            self.registers(slots as usize);
-        }
-        Ok(workgroups)
-    }
-
-    /// Makes the register files and fills in what stays the same throughout the launch.
-    fn registers(&mut self, slots: usize) {
-        let n = self.memory.lanes;
-        let words = self.program.words;
-        self.regs.resize(slots * words, 0);
-        self.subgroups.resize_with(slots, Subgroup::default);
-        if words == 0 {
-            return;
-        }
-        for regs in self.regs.chunks_exact_mut(words) {
-            for fill in &self.program.constants {
-                match fill.with {
-                    // Bits stand in the type's width alone.
-                    With::Bits(bits, Width::W8) => {
-                        lanes::get_mut::<u8>(regs, fill.slot, n).fill(bits as u8);
-                    }
-                    With::Bits(bits, Width::W16) => {
-                        lanes::get_mut::<u16>(regs, fill.slot, n).fill(bits as u16);
-                    }
-                    With::Bits(bits, Width::W32) => {
-                        lanes::get_mut::<u32>(regs, fill.slot, n).fill(bits as u32);
-                    }
-                    With::Bits(bits, Width::W64) => {
-                        lanes::get_mut::<u64>(regs, fill.slot, n).fill(bits);
-                    }
-                    // There are no constants of vectors.
-                    With::Bits(_, Width::W128 | Width::W256) => {}
-                    With::GlobalId(_)
-                    | With::LocalId(_)
-                    | With::WorkgroupId(_)
-                    | With::LocalIndex
-                    | With::Lane
-                    | With::SubgroupId => {}
-                }
-            }
-        }
-    }
-
-    fn workgroups(&mut self, kernel: &Kernel, workgroups: u32) -> Result<Report, Box<Trap>> {
-        let threads = kernel.workgroup_threads();
-        // A subgroup has a lane at least.
-        let count = threads.div_ceil(self.memory.lanes as u32);
-        let limit = self.options.step_limit;
-        let mut counts = Counts {
-            left: limit,
-            limit,
-            lanes: 0,
-        };
-        let mut report = Report::default();
-        self.promises.shared = count > 1;
-        // Counted from 1, and below u32::MAX.
-        for group in 1..=workgroups {
-            self.memory.begin_workgroup();
-            self.promises.forget();
-            if self.subgroups.len() > 1 {
-                report.barriers += self.together(group, threads, &mut counts)?;
-            } else {
-                for number in 0..count {
-                    let (mut env, subgroups) = self.surroundings(&mut counts, 0);
-                    let Some(subgroup) = subgroups.first_mut() else {
-                        break;
-                    };
-                    subgroup.begin(&mut env, number, 0, group, threads);
-                    while subgroup.run(&mut env)? == Stop::Barrier {
-                        env.memory.shadow.next_phase();
-                        env.promises.forget();
-                        report.barriers += 1;
-                    }
-                }
-            }
-            report.workgroups += 1;
-        }
-        report.steps = limit - counts.left;
-        report.thread_steps = counts.lanes;
-        Ok(report)
-    }
-
-    /// Runs the subgroups of a workgroup from barrier to barrier. Gives the number of barriers.
-    fn together(
-        &mut self,
-        group: u32,
-        threads: u32,
-        counts: &mut Counts,
-    ) -> Result<u64, Box<Trap>> {
-        for slot in 0..self.subgroups.len() {
-            let (mut env, subgroups) = self.surroundings(counts, slot);
-            if let Some(subgroup) = subgroups.get_mut(slot) {
-                // There are no more subgroups than threads.
-                subgroup.begin(&mut env, slot as u32, slot, group, threads);
-            }
-        }
-        let mut barriers = 0;
-        loop {
-            let mut waiting = None;
-            for slot in 0..self.subgroups.len() {
-                let (mut env, subgroups) = self.surroundings(counts, slot);
-                if let Some(subgroup) = subgroups.get_mut(slot)
-                    && !subgroup.ended
-                    && subgroup.run(&mut env)? == Stop::Barrier
-                {
-                    waiting = waiting.or(Some(slot));
-                }
-            }
-            let Some(slot) = waiting else {
-                return Ok(barriers);
-            };
-            self.met(counts, slot)?;
-            self.memory.shadow.next_phase();
-            self.promises.forget();
-            barriers += 1;
-        }
-    }
-
-    /// Checks that every subgroup waits where the one in `slot` does, the first to wait.
-    fn met(&mut self, counts: &mut Counts, slot: usize) -> Result<(), Box<Trap>> {
-        if !self.memory.checks.barriers {
-            return Ok(());
-        }
-        let (env, subgroups) = self.surroundings(counts, slot);
-        let Some(waits) = subgroups.get(slot) else {
-            return Ok(());
-        };
-        let Some(other) = subgroups.iter().find(|s| s.ended || s.pc != waits.pc) else {
-            return Ok(());
-        };
-        // A subgroup goes on behind the barrier it waits at.
-        let barrier = |s: &Subgroup| env.program.steps.get((s.pc as usize).wrapping_sub(1));
-        let kind = TrapKind::Barrier {
-            missing: other.thread(&env, other.full),
-            waits_at: barrier(other).filter(|_| !other.ended).map(|step| step.at),
-        };
-        match barrier(waits) {
-            Some(step) => Err(env.memory.trap(step, &waits.running, 0, kind)),
-            None => Ok(()),
-        }
-    }
-
-    /// What the subgroup in `slot` runs in, and the subgroups.
-    fn surroundings<'a>(
-        &'a mut self,
-        counts: &'a mut Counts,
-        slot: usize,
-    ) -> (Surroundings<'a>, &'a mut [Subgroup]) {
-        let words = self.program.words;
-        let env = Surroundings {
-            program: &self.program,
-            memory: &mut self.memory,
-            promises: &mut self.promises,
-            counts,
-            regs: &mut self.regs[slot * words..(slot + 1) * words],
-        };
-        (env, &mut self.subgroups)
+        Ok(Plan {
+            workgroups,
+            threads,
+            // No more than the threads of a workgroup.
+            slots: slots as usize,
+            sizes,
+            scratch,
+        })
     }
 }

@@ -3,11 +3,14 @@
 use super::bind::Sizes;
 use super::error::{Thread, Touch, Trap, TrapKind};
 use super::lanes::{self, MAX_LANES, each, every, first};
+use super::marks::Marks;
 use super::options::Checks;
 use super::program::{Place, Step};
 use super::shadow::Shadow;
 use crate::kernel::{Kernel, Mem};
 use bytemuck::Pod;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Where elements are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +36,9 @@ pub(super) struct Region {
     pub written: Option<usize>,
     /// The first of its cells, where races are reported.
     pub cells: Option<usize>,
-    /// Cells of an element.
+    /// The first of its marks, where workgroups run in parallel.
+    pub marks: Option<usize>,
+    /// Cells or marks of an element.
     pub cells_each: usize,
 }
 
@@ -46,8 +51,42 @@ impl Region {
         len: 0,
         written: None,
         cells: None,
+        marks: None,
         cells_each: 1,
     };
+}
+
+/// The words of a buffer.
+#[derive(Clone, Debug)]
+pub(super) enum Words {
+    Own(Vec<u64>),
+    /// Shared among threads: nobody writes to it.
+    Shared(Arc<Vec<u64>>),
+}
+
+impl Words {
+    pub fn get(&self) -> &[u64] {
+        match self {
+            Words::Own(words) => words,
+            Words::Shared(words) => words,
+        }
+    }
+
+    /// The words to write to: none where they are shared.
+    pub fn get_mut(&mut self) -> &mut [u64] {
+        match self {
+            Words::Own(words) => words,
+            Words::Shared(_) => &mut [],
+        }
+    }
+
+    /// The words alone; they are copied only where somebody else still holds them.
+    pub fn into_own(self) -> Vec<u64> {
+        match self {
+            Words::Own(words) => words,
+            Words::Shared(words) => Arc::unwrap_or_clone(words),
+        }
+    }
 }
 
 /// Which subgroup is running.
@@ -89,7 +128,7 @@ pub(super) fn place([x, y, _]: [u32; 3], linear: u32) -> [u32; 3] {
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     /// The buffers' words, by argument.
-    pub buffers: Vec<Vec<u64>>,
+    pub buffers: Vec<Words>,
     pub shared: Vec<u64>,
     pub private: Vec<u64>,
     /// The elements of the constant tables.
@@ -99,6 +138,7 @@ pub(super) struct Memory {
     pub private_masks: usize,
     pub regions: Vec<Region>,
     pub shadow: Shadow,
+    pub marks: Marks,
     pub checks: Checks,
     pub shape: Shape,
     /// Lanes of a subgroup.
@@ -118,6 +158,7 @@ impl Default for Memory {
             private_masks: 0,
             regions: Vec::new(),
             shadow: Shadow::default(),
+            marks: Marks::default(),
             checks: Checks::default(),
             shape: Shape::default(),
             lanes: 1,
@@ -137,6 +178,15 @@ struct Access<'a> {
 }
 
 impl Memory {
+    /// Binds this memory as `bound` is: its own copies of the buffers that are not shared.
+    pub fn bind_as(&mut self, bound: &Memory) {
+        self.buffers.clone_from(&bound.buffers);
+        self.regions.clone_from(&bound.regions);
+        self.checks = bound.checks;
+        self.shape = bound.shape;
+        self.lanes = bound.lanes;
+    }
+
     /// Makes room for a launch.
     pub fn begin(&mut self, sizes: &Sizes, slots: usize, kernel: &Kernel) {
         // What was checked against its limit fits.
@@ -242,6 +292,18 @@ impl Memory {
         }
         if let Some(cells) = region.cells {
             self.race(&region, cells, inside, access, running)?;
+        }
+        if let Some(first) = region.marks {
+            let (index, marks) = (&self.index, &mut self.marks);
+            let marks = if access.reads {
+                &mut marks.read
+            } else {
+                &mut marks.written
+            };
+            every(inside, n, |lane| {
+                let first = first + index[lane] as usize * region.cells_each;
+                marks.set(first, region.cells_each);
+            });
         }
         if region.store == Store::Private {
             for (lane, i) in self.index[..n].iter_mut().enumerate() {
@@ -350,27 +412,48 @@ impl Memory {
         })
     }
 
-    /// The elements of a region, as far as the running subgroup sees it, and each lane's element.
+    /// The bytes of a region's elements in its store, as far as the running subgroup sees it.
+    fn range<T>(&self, region: &Region, running: &Running) -> Range<usize> {
+        let (start, len) = match region.store {
+            Store::Buffer(_) | Store::Shared | Store::Tables => (region.start, region.len),
+            Store::Private => (
+                8 * running.slot * self.private_words + region.start,
+                region.len * self.lanes,
+            ),
+        };
+        start..start + len * size_of::<T>()
+    }
+
+    /// The elements of a region and each lane's element.
     ///
     /// In bounds: regions were laid out within their stores when the arguments were bound.
     #[inline(always)]
-    fn elements<T: Pod>(&mut self, region: &Region, running: &Running) -> (&mut [T], &[u64]) {
+    fn elements<T: Pod>(&self, region: &Region, running: &Running) -> (&[T], &[u64]) {
+        let range = self.range::<T>(region, running);
         let words = match region.store {
-            Store::Buffer(n) => self.buffers.get_mut(n).map_or(&mut [][..], |words| words),
+            Store::Buffer(n) => self.buffers.get(n).map_or(&[][..], Words::get),
+            Store::Shared => &self.shared,
+            Store::Private => &self.private,
+            Store::Tables => &self.tables,
+        };
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let elements = bytemuck::cast_slice(&bytes[range]);
+        (elements, &self.index[..self.lanes])
+    }
+
+    /// As [`Memory::elements`], to write to.
+    #[inline(always)]
+    fn elements_mut<T: Pod>(&mut self, region: &Region, running: &Running) -> (&mut [T], &[u64]) {
+        let range = self.range::<T>(region, running);
+        let words = match region.store {
+            Store::Buffer(n) => self.buffers.get_mut(n).map_or(&mut [][..], Words::get_mut),
             Store::Shared => &mut self.shared,
-            Store::Private => {
-                let start = running.slot * self.private_words;
-                &mut self.private[start..start + self.private_words]
-            }
+            Store::Private => &mut self.private,
             Store::Tables => &mut self.tables,
         };
-        let len = match region.store {
-            Store::Buffer(_) | Store::Shared | Store::Tables => region.len,
-            Store::Private => region.len * self.lanes,
-        };
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(words);
-        let bytes = &mut bytes[region.start..region.start + len * size_of::<T>()];
-        (bytemuck::cast_slice_mut(bytes), &self.index[..self.lanes])
+        let elements = bytemuck::cast_slice_mut(&mut bytes[range]);
+        (elements, &self.index[..self.lanes])
     }
 
     pub fn load<T: Pod>(
@@ -422,7 +505,7 @@ impl Memory {
         };
         let (inside, region) = self.resolve(regs, &access, running)?;
         let n = self.lanes;
-        let (data, index) = self.elements::<T>(&region, running);
+        let (data, index) = self.elements_mut::<T>(&region, running);
         let values = lanes::get::<T>(regs, step.slots.a, n);
         every(inside, n, |lane| {
             if let Some(element) = data.get_mut(index[lane] as usize) {
@@ -449,7 +532,7 @@ impl Memory {
         };
         let (inside, region) = self.resolve(regs, &access, running)?;
         let n = self.lanes;
-        let (data, index) = self.elements::<T>(&region, running);
+        let (data, index) = self.elements_mut::<T>(&region, running);
         let (before, after) = regs.split_at_mut(step.slots.d as usize);
         let a = lanes::get::<T>(before, step.slots.a, n);
         let b = lanes::get::<T>(before, step.slots.b, n);

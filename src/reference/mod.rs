@@ -37,9 +37,13 @@
 //! greatest value or +inf for `min`, the least or −inf for `max`, all ones or true for `and`, 0 or false for `or` and `xor`.
 //! It stands in lane 0 of exclusive scans alone: `min` and `max` over lanes that all hold NaN are NaN, not an infinity.
 //!
-//! Not here: workgroups run one after the other on the calling thread. Sharing written buffers between threads without
-//! `unsafe` would put atomics under every buffer and make its bytes unborrowable. An [`Executor`] is `Send`, so launches
-//! that do not depend on each other can run on threads of their own.
+//! # Threads
+//!
+//! [`Options::threads`] spreads the workgroups of a launch over threads. Each thread works on copies of the buffers that
+//! the kernel writes and marks what it reads and writes in them. Where no thread met what another wrote, what was written
+//! is put together; where one did, or something failed, all of it is dropped and the workgroups run one after the other.
+//! So results and errors are those of one thread, bit for bit. Kernels with atomics on buffers, and launches with
+//! [`Checks::buffer_races`], run on one thread from the start.
 //!
 //! ```
 //! use kernite::builder::KernelBuilder;
@@ -69,11 +73,14 @@ mod decode;
 mod error;
 mod executor;
 mod lanes;
+mod marks;
 mod memory;
 mod ops;
 mod options;
+mod parallel;
 mod program;
 mod pure;
+mod runner;
 mod shadow;
 mod subgroup;
 #[cfg(test)]

@@ -19,6 +19,30 @@ pub struct Options {
     pub step_limit: u64,
     /// Sizes that a launch may not pass.
     pub limits: ExecLimits,
+    /// The most threads of the CPU that run workgroups; 0 is taken for 1, the default. Results, reports and errors do not
+    /// depend on it. Fewer run where there are not as many workgroups, or where their books and their copies of the
+    /// buffers that are written would pass [`ExecLimits::scratch_bytes`].
+    ///
+    /// ```
+    /// use kernite::builder::KernelBuilder;
+    /// use kernite::reference::{Arg, Executor, Options};
+    /// use kernite::types::{Access, Type};
+    ///
+    /// let mut k = KernelBuilder::new("number", [64, 1, 1]);
+    /// let out = k.buffer("out", Type::U32, Access::Write);
+    /// let i = k.global_id(0);
+    /// k.store(out, i, i);
+    /// let kernel = k.finish()?;
+    ///
+    /// let mut options = Options::default();
+    /// options.threads = 2;
+    /// let mut args = [Arg::from(vec![0u32; 1024])];
+    /// let report = Executor::new(options).run(&kernel, [16, 1, 1], &mut args)?;
+    /// assert_eq!(report.workgroups, 16);
+    /// assert_eq!(args[0].as_slice::<u32>().map(|out| out[1023]), Some(1023));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub threads: u32,
 }
 
 impl Default for Options {
@@ -28,6 +52,7 @@ impl Default for Options {
             checks: Checks::default(),
             step_limit: 1 << 32,
             limits: ExecLimits::default(),
+            threads: 1,
         }
     }
 }

@@ -54,6 +54,7 @@ impl Checker {
                 && let Some(used) = self.facts.buffers.get_mut(n as usize)
             {
                 used.length = true;
+                used.length_u32 |= inst.ty == Type::U32;
                 self.facts.uses = self.facts.uses.with(Uses::LENGTHS);
             }
             return Ok(());

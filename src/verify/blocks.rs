@@ -1,9 +1,9 @@
 //! The checks of control flow: what opens, divides, closes and leaves blocks.
 
 use super::MAX_DEPTH;
-use super::check::{Checker, NO_VALUE};
+use super::check::{Checker, Made};
 use super::fault::FaultKind;
-use crate::kernel::{Draft, Inst};
+use crate::kernel::{Inst, Mem};
 use crate::op::Op;
 use crate::types::Type;
 
@@ -19,8 +19,8 @@ pub(super) enum BlockKind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) kind: BlockKind,
-    /// Its number in `open`.
-    pub(super) id: u32,
+    /// Where it begins: the place of the instruction that opened it.
+    pub(super) start: usize,
     /// Nothing may follow in it.
     pub(super) ended: bool,
     /// For `Else`: the `if` part ended too. For loops: something breaks out of it.
@@ -49,14 +49,14 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn block(&mut self, draft: &Draft, inst: &Inst) -> Result<(), FaultKind> {
+    pub(super) fn block(&mut self, inst: &Inst) -> Result<(), FaultKind> {
         let op = inst.op;
         let Some(&top) = self.blocks.last() else {
             return Err(FaultKind::Mismatched(op));
         };
         match op {
             Op::If | Op::Loop => {
-                let sound = self.opening(draft, inst, top);
+                let sound = self.opening(inst, top);
                 // Opened all the same, so that its `end` is no second fault.
                 self.push(
                     if op == Op::If {
@@ -101,7 +101,7 @@ impl Checker {
         Ok(())
     }
 
-    fn opening(&self, draft: &Draft, inst: &Inst, top: Block) -> Result<(), FaultKind> {
+    fn opening(&self, inst: &Inst, top: Block) -> Result<(), FaultKind> {
         if top.ended {
             return Err(FaultKind::Unreachable);
         }
@@ -112,7 +112,7 @@ impl Checker {
             if (Inst { a: 0, ..*inst }) != Inst::new(Op::If, Type::NONE) {
                 return Err(FaultKind::Canonical(Op::If));
             }
-            return self.typed(draft, inst.a, Type::BOOL);
+            return self.typed(inst.a, Type::BOOL);
         }
         if self.continuing > 0 {
             return Err(FaultKind::InContinuing(inst.op));
@@ -130,31 +130,29 @@ impl Checker {
             },
             false,
         );
-        self.made.push(NO_VALUE);
+        self.made.push(Made::NOTHING);
     }
 
     /// Nothing may follow in the innermost open block.
     fn end_block(&mut self) {
-        self.ended = true;
+        self.room = 0;
         if let Some(block) = self.blocks.last_mut() {
             block.ended = true;
         }
     }
 
     fn push(&mut self, kind: BlockKind, mark: bool) {
-        // One block an instruction at most, so this stays far below the marks of `made`.
-        let id = self.open.len() as u32;
         if kind == BlockKind::Loop {
+            // At most `MAX_DEPTH` blocks are open, and one for each instruction too many.
             self.loops.push(self.blocks.len() as u32);
         }
-        self.open.push(true);
         self.blocks.push(Block {
             kind,
-            id,
+            start: self.made.len(),
             ended: false,
             mark,
         });
-        (self.here, self.ended) = (id, false);
+        self.room = Mem::MAX as usize;
         self.continuing += u32::from(kind == BlockKind::Continuing || self.continuing > 0);
     }
 
@@ -162,15 +160,18 @@ impl Checker {
         let Some(block) = self.blocks.pop() else {
             return;
         };
-        if let Some(open) = self.open.get_mut(block.id as usize) {
-            *open = false;
+        // Where blocks nest deeper the kernel is refused, and the block above closes the values: time stays linear.
+        if self.blocks.len() <= MAX_DEPTH
+            && let Some(inside) = self.made.get_mut(block.start..)
+        {
+            Made::close(inside);
         }
         if block.kind == BlockKind::Loop {
             self.loops.pop();
         }
         self.continuing = self.continuing.saturating_sub(1);
         if let Some(outer) = self.blocks.last() {
-            (self.here, self.ended) = (outer.id, outer.ended);
+            self.room = if outer.ended { 0 } else { Mem::MAX as usize };
         }
     }
 

@@ -9,10 +9,48 @@ use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
 
-/// Marks in `made` an instruction that makes no value; block numbers stay below.
-pub(super) const NO_VALUE: u32 = 1 << 31;
-/// Marks in `made` a variable.
-pub(super) const VARIABLE: u32 = 1 << 30;
+/// What later instructions may name of an instruction, in the six bits of a type's code: the type of a value, 48 and a
+/// scalar for a variable, 0 for nothing; the low four bits are ones once the block around it is closed. No set of types
+/// has a variable or what is gone, so that one test of the byte finds the type and sees that it is visible.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Made(u8);
+
+impl Made {
+    pub(super) const NOTHING: Made = Made(0);
+    const VARIABLE: u8 = 3 << 4;
+    const GONE: u8 = 15;
+
+    #[inline(always)]
+    pub(super) const fn value(ty: Type) -> Made {
+        Made(ty.code())
+    }
+
+    /// A variable of a scalar type, as all are.
+    #[inline(always)]
+    pub(super) const fn variable(ty: Type) -> Made {
+        Made(Made::VARIABLE | ty.code())
+    }
+
+    #[inline(always)]
+    pub(super) const fn code(self) -> u8 {
+        self.0
+    }
+
+    const fn is_gone(self) -> bool {
+        self.0 & 15 == Made::GONE
+    }
+
+    const fn is_variable(self) -> bool {
+        self.0 & Made::VARIABLE == Made::VARIABLE
+    }
+
+    /// Marks all of a closed block. Blocks nest at most [`super::MAX_DEPTH`] deep, and many bytes go at once.
+    pub(super) fn close(block: &mut [Made]) {
+        for made in block {
+            made.0 |= if made.0 == 0 { 0 } else { Made::GONE };
+        }
+    }
+}
 
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
@@ -20,13 +58,9 @@ pub(crate) struct Checker {
     pub(super) blocks: Vec<Block>,
     /// The innermost open loops' places in `blocks`.
     pub(super) loops: Vec<u32>,
-    /// The number of the innermost open block, and whether nothing may follow in it.
-    pub(super) here: u32,
-    pub(super) ended: bool,
-    /// For each instruction the number of the block it stands in, and the marks.
-    pub(super) made: Vec<u32>,
-    /// For each block, by number, whether it is open.
-    pub(super) open: Vec<bool>,
+    /// How many instructions there may be: no more where nothing may follow in the innermost open block.
+    pub(super) room: usize,
+    pub(super) made: Vec<Made>,
     /// Open blocks in a continuing part, that part included.
     pub(super) continuing: u32,
     side_end: u32,
@@ -44,10 +78,8 @@ impl Checker {
         let Checker {
             blocks,
             loops,
-            here,
-            ended,
+            room,
             made,
-            open,
             continuing,
             side_end,
             seen,
@@ -58,16 +90,13 @@ impl Checker {
         blocks.clear();
         blocks.push(Block {
             kind: BlockKind::Body,
-            id: 0,
+            start: 0,
             ended: false,
             mark: false,
         });
         loops.clear();
-        *here = 0;
-        *ended = false;
+        *room = Mem::MAX as usize;
         made.clear();
-        open.clear();
-        open.push(true);
         *continuing = 0;
         *side_end = 0;
         *seen = 0;
@@ -91,32 +120,39 @@ impl Checker {
         });
     }
 
+    /// Notes an instruction that was found sound.
+    #[inline(always)]
+    pub(super) fn note_made(&mut self, made: Made) {
+        self.made.push(made);
+        self.seen |= 1 << (made.code() & 15);
+    }
+
+    /// All the checks; the instruction comes by value, so that the short ways can keep it in registers.
     #[inline(never)]
-    pub(super) fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
-        match self.look(draft, inst, side) {
-            Ok(mark) => {
-                self.made.push(self.here | mark);
-                self.seen |= 1 << (inst.ty.code() & 15);
+    pub(super) fn thorough(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
+        match self.look(draft, &inst, side) {
+            Ok(made) => {
+                self.note_made(made);
                 true
             }
             Err(kind) => {
                 self.fault(self.made.len(), inst.op, kind);
-                self.made.push(NO_VALUE);
+                self.made.push(Made::NOTHING);
                 false
             }
         }
     }
 
-    /// Every rule; gives the marks for `made`.
-    fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<u32, FaultKind> {
+    /// Every rule; gives what the instruction makes.
+    fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<Made, FaultKind> {
         let row = inst.op.row();
         if self.made.len() >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
         match row.effect {
-            Effect::Block => return self.block(draft, inst).map(|()| NO_VALUE),
-            _ if self.ended => return Err(FaultKind::Unreachable),
-            Effect::Terminator => return self.terminator(inst).map(|()| NO_VALUE),
+            Effect::Block => return self.block(inst).map(|()| Made::NOTHING),
+            _ if self.room == 0 => return Err(FaultKind::Unreachable),
+            Effect::Terminator => return self.terminator(inst).map(|()| Made::NOTHING),
             _ => {}
         }
         self.general(draft, inst, side, row)
@@ -128,7 +164,7 @@ impl Checker {
         inst: &Inst,
         side: &[u32],
         row: &Row,
-    ) -> Result<u32, FaultKind> {
+    ) -> Result<Made, FaultKind> {
         let words = self.form(inst, side, row)?;
         let op = inst.op;
         let mut t = match row.makes {
@@ -150,7 +186,7 @@ impl Checker {
             rest = tail;
             match operand {
                 Operand::T => {
-                    let found = self.value(draft, word)?;
+                    let found = self.value(word)?;
                     match t {
                         Some(expected) if expected != found => {
                             return Err(FaultKind::Type {
@@ -167,7 +203,7 @@ impl Checker {
                     }
                 }
                 Operand::Any => {
-                    let from = self.value(draft, word)?;
+                    let from = self.value(word)?;
                     let fits = match op {
                         Op::Bitcast => {
                             TypeSet::NUMERIC.contains(from) && from.bytes() == inst.ty.bytes()
@@ -182,14 +218,14 @@ impl Checker {
                         });
                     }
                 }
-                Operand::Bool => self.typed(draft, word, Type::BOOL)?,
-                Operand::U32 => self.typed(draft, word, Type::U32)?,
+                Operand::Bool => self.typed(word, Type::BOOL)?,
+                Operand::U32 => self.typed(word, Type::U32)?,
                 Operand::Elem => {
                     let expected = inst.ty.scalar().map_or(Type::NONE, Type::of);
-                    self.typed(draft, word, expected)?;
+                    self.typed(word, expected)?;
                 }
                 Operand::Vector => {
-                    let found = self.value(draft, word)?;
+                    let found = self.value(word)?;
                     let lane = u32::from(inst.flags);
                     if found.lanes() == 1 || found.scalar() != inst.ty.scalar() {
                         let expected = Type::vector(inst.ty.scalar().unwrap_or(Scalar::F32), 4);
@@ -205,7 +241,7 @@ impl Checker {
                     }
                 }
                 Operand::Index => {
-                    let found = self.value(draft, word)?;
+                    let found = self.value(word)?;
                     if !TypeSet::INDEX.contains(found) {
                         return Err(FaultKind::IndexType { value: word, found });
                     }
@@ -227,7 +263,7 @@ impl Checker {
                 Operand::Offset => self.offset(draft, mem, index, word)?,
                 Operand::Ordering => ordering(op, word)?,
                 Operand::Var => {
-                    let found = self.var(draft, word)?;
+                    let found = self.var(word)?;
                     match t {
                         Some(ty) if ty != found => {
                             return Err(FaultKind::Makes {
@@ -269,9 +305,9 @@ impl Checker {
         }
         self.note(inst, row)?;
         Ok(match row.makes {
-            Makes::Nothing => NO_VALUE,
-            Makes::Var => NO_VALUE | VARIABLE,
-            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => 0,
+            Makes::Nothing => Made::NOTHING,
+            Makes::Var => Made::variable(inst.ty),
+            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => Made::value(inst.ty),
         })
     }
 
@@ -316,26 +352,18 @@ impl Checker {
     }
 
     /// The type of a visible value.
-    #[inline]
-    fn value(&self, draft: &Draft, word: u32) -> Result<Type, FaultKind> {
-        match self.made.get(word as usize) {
-            Some(&block) if block < VARIABLE => {
-                if self.open.get(block as usize) != Some(&true) {
-                    return Err(FaultKind::NotVisible(word));
-                }
-                // `made` is never longer than the list of instructions.
-                draft
-                    .insts
-                    .get(word as usize)
-                    .map(|i| i.ty)
-                    .ok_or(FaultKind::NoValue(word))
-            }
-            _ => Err(FaultKind::NoValue(word)),
+    fn value(&self, word: u32) -> Result<Type, FaultKind> {
+        let made = self.made.get(word as usize).copied();
+        let made = made.filter(|m| *m != Made::NOTHING && !m.is_variable());
+        match made {
+            Some(made) if made.is_gone() => Err(FaultKind::NotVisible(word)),
+            Some(made) => Type::from_code(made.code()).ok_or(FaultKind::NoValue(word)),
+            None => Err(FaultKind::NoValue(word)),
         }
     }
 
-    pub(super) fn typed(&self, draft: &Draft, word: u32, expected: Type) -> Result<(), FaultKind> {
-        let found = self.value(draft, word)?;
+    pub(super) fn typed(&self, word: u32, expected: Type) -> Result<(), FaultKind> {
+        let found = self.value(word)?;
         if found == expected {
             Ok(())
         } else {
@@ -347,19 +375,12 @@ impl Checker {
         }
     }
 
-    fn var(&self, draft: &Draft, word: u32) -> Result<Type, FaultKind> {
-        let made = self
-            .made
+    fn var(&self, word: u32) -> Result<Type, FaultKind> {
+        self.made
             .get(word as usize)
-            .copied()
-            .filter(|m| m & VARIABLE != 0 && m & NO_VALUE != 0);
-        let block = made.map(|m| m & !(NO_VALUE | VARIABLE));
-        match (block, draft.insts.get(word as usize)) {
-            (Some(block), Some(inst)) if self.open.get(block as usize) == Some(&true) => {
-                Ok(inst.ty)
-            }
-            _ => Err(FaultKind::NoVar(word)),
-        }
+            .filter(|m| m.is_variable() && !m.is_gone())
+            .and_then(|m| Type::from_code(m.code() & !Made::VARIABLE))
+            .ok_or(FaultKind::NoVar(word))
     }
 
     /// Notes what else the body uses.
@@ -402,11 +423,7 @@ impl Checker {
 
     /// The checks at the end of the body.
     pub(crate) fn end(&mut self, side: &[u32]) {
-        let seen = self.seen;
-        self.facts.uses = self
-            .facts
-            .uses
-            .with(Uses::of_scalars(|s| seen >> (s as u32) & 1 != 0));
+        self.facts.uses = self.facts.uses.with(Uses::of_scalars(self.seen));
         let at = u32::try_from(self.made.len()).ok();
         let open = self.depth();
         if open > 0 {

@@ -16,8 +16,10 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
             kind,
         })
     };
+    // One look at the pool of names spares most kernels one at each.
+    let plain = proper(&draft.names);
     let name = draft.name_of(draft.name);
-    if name.is_empty() || !proper(name) {
+    if name.is_empty() || !(plain || proper(name)) {
         bad(FaultKind::Name(name.into()));
     }
     let [x, y, z] = draft.workgroup_size;
@@ -39,10 +41,13 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
             bad(FaultKind::TooMany(what));
         }
     }
+    let bytes = draft.stored_bytes();
+    if bytes > u64::from(u32::MAX) {
+        bad(FaultKind::StoredBytes(bytes));
+    }
     let named = |name: Name, bad: &mut dyn FnMut(FaultKind)| {
-        let name = draft.name_of(name);
-        if !proper(name) {
-            bad(FaultKind::Name(name.into()));
+        if !plain && !proper(draft.name_of(name)) {
+            bad(FaultKind::Name(draft.name_of(name).into()));
         }
     };
     for (i, d) in draft.buffers.iter().enumerate() {
@@ -110,6 +115,10 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     if size != 0 && (!size.is_power_of_two() || size > 128) {
         bad(FaultKind::SubgroupSize(size));
     }
+    let places = draft.buffers.iter().map(|b| (b.set, b.binding));
+    if places.is_sorted_by(|a, b| a < b) {
+        return;
+    }
     scratch.clear();
     scratch.extend(draft.buffers.iter().map(|b| (b.set, b.binding)));
     scratch.sort_unstable();
@@ -126,7 +135,7 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
 }
 
 fn proper(name: &str) -> bool {
-    name.len() <= MAX_NAME && !name.bytes().any(|b| b == 0)
+    name.len() <= MAX_NAME && !name.as_bytes().contains(&0)
 }
 
 fn array(mem: Mem, elem: Type, bad: &mut impl FnMut(FaultKind)) {

@@ -77,6 +77,9 @@ pub enum FaultKind {
     /// Too many of something for the format.
     #[error("more than 2^28 {0}")]
     TooMany(&'static str),
+    /// The stored form ([`crate::kernel::Kernel::to_bytes`]), whose length is 32 bits, would have this many bytes.
+    #[error("the stored form takes {0} bytes, which passes 2^32 - 1")]
+    StoredBytes(u64),
 
     // --- form
     /// A field that the opcode does not use is not zero, or a flag is set that it does not have.

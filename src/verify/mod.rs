@@ -70,10 +70,10 @@ pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
         v.check.buffer();
     }
     for inst in &draft.insts {
-        v.check.step(&draft, inst, &draft.side);
+        v.check.step(&draft, *inst, &draft.side);
     }
     let facts = v.end(&mut draft)?;
-    Ok(Kernel::from_verified(draft, facts))
+    Ok(Kernel::from_verified(Box::new(draft), facts))
 }
 
 /// Why bytes did not give a kernel.

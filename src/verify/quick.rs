@@ -1,49 +1,69 @@
 //! The short ways: instructions of the commonest shapes that are beyond doubt. What these do not accept, the thorough
 //! checks decide, so that every rule and every fault has one place; a test holds the two against each other.
 
-use super::check::{Checker, NO_VALUE, VARIABLE};
+use super::check::{Checker, Made};
 use crate::kernel::{Draft, Inst, Mem, SharedLen, Uses};
-use crate::op::{Op, Shape};
-use crate::types::{Const, Type};
+use crate::op::{Effect, Op, Shape, Want};
+use crate::types::{Const, Type, TypeSet};
 
 impl Checker {
     /// Looks at the instruction that is to become number `self.made.len()`. Faults go to the list; whatever they are, the
     /// next instruction can follow. Returns whether there was none.
-    #[inline]
-    pub(crate) fn step(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
-        if !self.ended
-            && self.made.len() < Mem::MAX as usize
-            && let Some(mark) = self.quick(draft, inst)
+    ///
+    /// Where the caller knows the opcode, what the table says of it is known when this is compiled.
+    #[inline(always)]
+    pub(crate) fn step(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
+        if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
+            return self.thorough(draft, inst, side);
+        }
+        if self.has_room()
+            && let Some(made) = self.quick(draft, inst)
         {
-            self.made.push(self.here | mark);
-            self.seen |= 1 << (inst.ty.code() & 15);
+            self.note_made(made);
             return true;
         }
         self.thorough(draft, inst, side)
     }
 
-    /// The marks of an instruction that is beyond doubt.
-    #[inline]
-    fn quick(&mut self, draft: &Draft, inst: &Inst) -> Option<u32> {
+    /// Whether an instruction can follow.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.made.len() < self.room
+    }
+
+    /// Notes an instruction on values that makes one of this type.
+    #[inline(always)]
+    pub(crate) fn note_value(&mut self, ty: Type) {
+        self.note_made(Made::value(ty));
+    }
+
+    /// What an instruction makes that is beyond doubt.
+    #[inline(always)]
+    fn quick(&mut self, draft: &Draft, inst: Inst) -> Option<Made> {
         let quick = inst.op.quick();
         let Inst {
-            ty, flags, a, b, c, ..
-        } = *inst;
+            op,
+            ty,
+            flags,
+            a,
+            b,
+            c,
+        } = inst;
         let sound = match quick.shape {
-            Shape::Values(count) => {
-                let t = self.peek(draft, a)?;
-                let same = match count {
-                    1 => b == 0 && c == 0,
-                    2 => c == 0 && self.peek(draft, b) == Some(t),
-                    _ => self.peek(draft, b) == Some(t) && self.peek(draft, c) == Some(t),
-                };
-                same && flags & !quick.flags == 0
-                    && quick.types.contains(t)
-                    && ty == quick.makes.of(t)
+            Shape::Values(_) => flags & !quick.flags == 0 && self.values(op, [a, b, c]) == Some(ty),
+            Shape::Convert => {
+                let from = TypeSet::ALL.has_code(self.code(a)?);
+                let bare = b == 0 && c == 0 && flags == 0;
+                from && bare && quick.types.contains(ty)
             }
             Shape::Const => {
                 let fits = Const::new(ty, inst.const_bits()).is_some();
                 fits && flags == 0 && c == 0 && quick.types.contains(ty)
+            }
+            Shape::Param => {
+                let declared = draft.scalars.get(a as usize)?.ty == ty;
+                let bare = b == 0 && c == 0 && flags == 0;
+                declared && bare && quick.types.contains(ty)
             }
             Shape::BuiltIn => {
                 let axis = flags & !quick.flags == 0 && flags < 3;
@@ -51,47 +71,77 @@ impl Checker {
             }
             Shape::Load => return self.quick_load(draft, inst),
             Shape::Store => return self.quick_store(draft, inst),
-            Shape::VarGet => b == 0 && c == 0 && flags == 0 && self.peek_var(draft, a)? == ty,
+            Shape::Var => {
+                let held = self.code(a)? == ty.code() && quick.types.contains(ty);
+                if !held || b != 0 || c != 0 || flags != 0 {
+                    return None;
+                }
+                self.facts.uses = self.facts.uses.with(Uses::VARS);
+                return Some(Made::variable(ty));
+            }
+            Shape::VarGet => {
+                let held = self.code(a)? == Made::variable(ty).code();
+                held && b == 0 && c == 0 && flags == 0 && quick.types.contains(ty)
+            }
             Shape::VarSet => {
-                let sound = c == 0 && flags == 0 && ty.is_none();
-                let same = self.peek_var(draft, a)? == self.peek(draft, b)?;
-                return (sound && same).then_some(NO_VALUE);
+                let held = self.code(b)?;
+                let bare = c == 0 && flags == 0 && ty.is_none();
+                let same = quick.types.has_code(held) && self.is_variable(a, held);
+                return (bare && same).then_some(Made::NOTHING);
             }
             Shape::Other => false,
         };
-        sound.then_some(0)
+        sound.then_some(Made::value(ty))
     }
 
-    /// The type of a visible value, or `None` for whatever else the word is.
-    #[inline]
-    fn peek(&self, draft: &Draft, word: u32) -> Option<Type> {
-        let block = *self.made.get(word as usize)?;
-        let visible = block == self.here || self.open.get(block as usize) == Some(&true);
-        if visible {
-            draft.insts.get(word as usize).map(|i| i.ty)
-        } else {
-            None
+    /// The type that an instruction of [`Shape::Values`] makes of these operand words, if there is no doubt.
+    #[inline(always)]
+    pub(crate) fn values(&self, op: Op, words: [u32; 3]) -> Option<Type> {
+        let quick = op.quick();
+        let Shape::Values(wants) = quick.shape else {
+            return None;
+        };
+        let ([a, b, c], [x, y, z]) = (words, wants);
+        let t = self.wanted(a, x, None)?;
+        let t = self.wanted(b, y, t)?;
+        let t = self.wanted(c, z, t)??;
+        // Nothing but the type of a visible value is in the set.
+        let sound = quick.types.has_code(t);
+        sound.then_some(quick.makes.of(Type::from_seen_code(t)))
+    }
+
+    /// The code of T, if it is known once a word was looked at; `None` of all where the word is not as wanted.
+    #[inline(always)]
+    fn wanted(&self, word: u32, want: Want, t: Option<u8>) -> Option<Option<u8>> {
+        match want {
+            Want::Nothing => (word == 0).then_some(t),
+            Want::T => {
+                let code = self.code(word)?;
+                t.is_none_or(|t| t == code).then_some(Some(code))
+            }
+            Want::Bool => (self.code(word)? == Type::BOOL.code()).then_some(t),
+            Want::U32 => (self.code(word)? == Type::U32.code()).then_some(t),
         }
     }
 
-    /// The type of a variable in scope.
-    #[inline]
-    fn peek_var(&self, draft: &Draft, word: u32) -> Option<Type> {
-        let made = *self.made.get(word as usize)?;
-        let block = made ^ (NO_VALUE | VARIABLE);
-        if self.open.get(block as usize) == Some(&true) {
-            draft.insts.get(word as usize).map(|i| i.ty)
-        } else {
-            None
-        }
+    /// What the instruction with this number made.
+    #[inline(always)]
+    fn code(&self, word: u32) -> Option<u8> {
+        self.made.get(word as usize).map(|made| made.code())
+    }
+
+    /// Whether a word names a visible variable of the scalar type with this code.
+    #[inline(always)]
+    fn is_variable(&self, word: u32, code: u8) -> bool {
+        let made = Made::variable(Type::from_seen_code(code));
+        self.made.get(word as usize) == Some(&made)
     }
 
     /// Whether an index is of an index type and, with the offset, not known to lie outside of `len` elements.
-    #[inline]
+    #[inline(always)]
     fn index(&self, draft: &Draft, index: u32, offset: u32, len: Option<u32>) -> bool {
-        let ty = match self.peek(draft, index) {
-            Some(ty) => ty,
-            None => return false,
+        let Some(code) = self.code(index) else {
+            return false;
         };
         let inside = match len {
             None => true,
@@ -104,11 +154,11 @@ impl Checker {
                         .is_some_and(|i| i.op != Op::Const)
             }
         };
-        inside && (ty == Type::U32 || ty == Type::U64)
+        inside && TypeSet::INDEX.has_code(code)
     }
 
-    #[inline]
-    fn quick_load(&mut self, draft: &Draft, inst: &Inst) -> Option<u32> {
+    #[inline(always)]
+    fn quick_load(&mut self, draft: &Draft, inst: Inst) -> Option<Made> {
         if inst.flags != 0 || !Op::Load.quick().types.contains(inst.ty) {
             return None;
         }
@@ -121,7 +171,7 @@ impl Checker {
                 if sound {
                     self.facts.buffers.get_mut(n as usize)?.read = true;
                 }
-                return sound.then_some(0);
+                return sound.then_some(Made::value(inst.ty));
             }
             Mem::Shared(n) => {
                 let decl = draft.shared.get(n as usize)?;
@@ -136,23 +186,24 @@ impl Checker {
                 .get(n as usize)
                 .map(|d| (d.elem, Some(d.len)))?,
         };
-        (elem == inst.ty && self.index(draft, inst.b, inst.c, len)).then_some(0)
+        let sound = elem == inst.ty && self.index(draft, inst.b, inst.c, len);
+        sound.then_some(Made::value(inst.ty))
     }
 
-    #[inline]
-    fn quick_store(&mut self, draft: &Draft, inst: &Inst) -> Option<u32> {
+    #[inline(always)]
+    fn quick_store(&mut self, draft: &Draft, inst: Inst) -> Option<Made> {
         if inst.flags != 0 || !inst.ty.is_none() {
             return None;
         }
-        let value = self.peek(draft, inst.c)?;
-        if !Op::Store.quick().types.contains(value) {
+        let value = self.code(inst.c)?;
+        if !Op::Store.quick().types.has_code(value) {
             return None;
         }
         match Mem::from_word(inst.a)? {
             Mem::Buffer(n) => {
                 let decl = draft.buffers.get(n as usize)?;
                 if !decl.access.writes()
-                    || decl.elem != value
+                    || decl.elem.code() != value
                     || !self.index(draft, inst.b, 0, None)
                 {
                     return None;
@@ -162,14 +213,14 @@ impl Checker {
             }
             Mem::Shared(n) => {
                 let decl = draft.shared.get(n as usize)?;
-                if decl.elem != value || !self.index(draft, inst.b, 0, known(decl.len)) {
+                if decl.elem.code() != value || !self.index(draft, inst.b, 0, known(decl.len)) {
                     return None;
                 }
                 self.facts.uses = self.facts.uses.with(Uses::WRITES_SHARED);
             }
             Mem::Private(_) | Mem::Table(_) => return None,
         }
-        Some(NO_VALUE)
+        Some(Made::NOTHING)
     }
 }
 
@@ -189,7 +240,7 @@ mod tests {
     use crate::verify::Verifier;
 
     /// Steps through a body by the thorough checks alone, and by both; gives what each accepts.
-    fn both(draft: &Draft, insts: &[Inst]) -> [(Vec<bool>, Vec<u32>, crate::kernel::Facts); 2] {
+    fn both(draft: &Draft, insts: &[Inst]) -> [(Vec<bool>, Vec<Made>, crate::kernel::Facts); 2] {
         [false, true].map(|short| {
             let mut v = Verifier::default();
             v.begin();
@@ -201,9 +252,9 @@ mod tests {
             let mut accepted = Vec::new();
             for inst in insts {
                 let sound = if short {
-                    v.check.step(&draft, inst, &draft.side)
+                    v.check.step(&draft, *inst, &draft.side)
                 } else {
-                    v.check.thorough(&draft, inst, &draft.side)
+                    v.check.thorough(&draft, *inst, &draft.side)
                 };
                 accepted.push(sound);
                 draft.insts.push(*inst);
@@ -220,6 +271,7 @@ mod tests {
         );
         let (tile, own) = (b.shared("t", Type::F32, 64), b.private("p", Type::F32, 4));
         let table = b.table("c", Type::F32, &[1.0f32, 2.0]);
+        let scalar = b.scalar("s", Type::I64);
         let (i, one, flag) = (b.local_id(0), b.constant(1u32), b.constant(true));
         let v = b.load(x, i);
         let sum = b.fma(v, v, v);
@@ -239,7 +291,10 @@ mod tests {
         let from_table = b.load(table, wide);
         let last = b.get(var);
         let less = b.lt(from_table, last);
-        b.not(less);
+        let other = b.not(less);
+        let (given, amount) = (b.param(scalar), b.convert(last, Type::U32));
+        let shifted = b.shl(given, amount);
+        b.select(other, shifted, given);
         b.finish().unwrap()
     }
 

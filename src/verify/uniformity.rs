@@ -9,7 +9,7 @@
 
 use super::fault::{Divergence, Fault, FaultKind};
 use crate::kernel::{Draft, Inst, Mem, Words};
-use crate::op::{Effect, Op, Operand, Uniformity};
+use crate::op::{Effect, Op, Uniformity};
 use crate::types::Access;
 
 /// Passes before the analysis gives up precision. A pass carries a level along any chain of variables in program order,
@@ -72,7 +72,10 @@ pub(crate) struct Analysis {
     /// uniform than what entered the loop.
     ways: Vec<(u32, Option<Divergence>)>,
     returned: Left,
+    /// Something rose that an earlier instruction may depend on.
     changed: bool,
+    /// The last pass found a fault.
+    faulty: bool,
 }
 
 impl Analysis {
@@ -85,9 +88,6 @@ impl Analysis {
         self.ways.clear();
         self.ways.extend(loops.map(|(at, _)| (at, None)));
         for passes in 1.. {
-            if self.ways.is_empty() {
-                break;
-            }
             self.pass(draft, None);
             if !self.changed {
                 break;
@@ -100,7 +100,10 @@ impl Analysis {
                 }
             }
         }
-        self.pass(draft, Some(faults));
+        // Most kernels have none.
+        if self.faulty {
+            self.pass(draft, Some(faults));
+        }
     }
 
     fn pass(&mut self, draft: &Draft, mut faults: Option<&mut Vec<Fault>>) {
@@ -108,6 +111,7 @@ impl Analysis {
         self.loops.clear();
         self.returned = Left::default();
         self.changed = false;
+        self.faulty = false;
         // The verifier has bounded the number of instructions.
         for (at, inst) in (0u32..).zip(&draft.insts) {
             let row = inst.op.quick();
@@ -150,9 +154,9 @@ impl Analysis {
             _ => Level::Divergent,
         };
         self.set(at, level);
-        if let (Level::Divergent, Some(why)) = self.control()
-            && let Some(faults) = faults
-        {
+        if let (Level::Divergent, Some(why)) = self.control() {
+            self.faulty = true;
+            let Some(faults) = faults else { return };
             let kind = FaultKind::DivergentSubgroup(self.explain(why));
             faults.push(Fault {
                 at: Some(at),
@@ -176,43 +180,31 @@ impl Analysis {
         }
     }
 
-    /// Raises the level of a variable or loop.
-    fn raise(&mut self, at: u32, level: Level) {
+    /// Raises the level of a variable, or of a loop that has just ended. Where no loop is open, only what follows can
+    /// depend on a variable's new level, and this pass comes to it yet.
+    fn raise(&mut self, at: u32, level: Level, is_loop: bool) {
         if let Some(slot) = self.levels.get_mut(at as usize)
             && level > *slot
         {
             *slot = level;
-            self.changed = true;
+            self.changed |= is_loop || !self.loops.is_empty();
         }
     }
 
+    /// The level of the least uniform operand.
     fn operands(&self, draft: &Draft, inst: &Inst) -> Level {
-        match inst.op.row().operands {
-            [Operand::T, Operand::T] => self.level(inst.a).max(self.level(inst.b)),
-            [Operand::T | Operand::Any | Operand::Var] => self.level(inst.a),
-            operands => {
-                let words = Words::of(inst, &draft.side).unwrap_or(Words::none());
-                words
-                    .iter()
-                    .zip(operands)
-                    .fold(Level::Workgroup, |level, (&word, operand)| match operand {
-                        Operand::T
-                        | Operand::Any
-                        | Operand::Bool
-                        | Operand::U32
-                        | Operand::Elem
-                        | Operand::Vector
-                        | Operand::Index
-                        | Operand::Var => level.max(self.level(word)),
-                        Operand::Mem
-                        | Operand::Buffer
-                        | Operand::Offset
-                        | Operand::Ordering
-                        | Operand::Param
-                        | Operand::Bits => level,
-                    })
-            }
+        let values = inst.op.quick().values;
+        let of = |at: usize, word: u32| match values >> at & 1 {
+            0 => Level::Workgroup,
+            _ => self.level(word),
+        };
+        let first = of(0, inst.a).max(of(1, inst.b));
+        if !inst.has_side() {
+            return first.max(of(2, inst.c));
         }
+        let words = Words::of(inst, &draft.side).unwrap_or(Words::none());
+        let rest = words.iter().enumerate().skip(2);
+        rest.fold(first, |level, (at, &word)| level.max(of(at, word)))
     }
 
     /// Memory that nobody writes during the launch gives every thread the same at the same index.
@@ -251,11 +243,11 @@ impl Analysis {
         match inst.op {
             Op::Var => {
                 let level = self.level(inst.a);
-                self.raise(at, level);
+                self.raise(at, level, false);
             }
             Op::VarSet => {
                 let level = self.level(inst.b).max(self.control().0);
-                self.raise(inst.a, level);
+                self.raise(inst.a, level, false);
             }
             Op::If => {
                 let (outer, outer_why) = self.control();
@@ -312,7 +304,7 @@ impl Analysis {
                     {
                         *way = left.at;
                     }
-                    self.raise(frame.at, left.level);
+                    self.raise(frame.at, left.level, true);
                 }
             }
             Op::Break => {
@@ -332,9 +324,9 @@ impl Analysis {
                 self.returned.join(level, Divergence::Return { at });
             }
             Op::WorkgroupBarrier => {
-                if let (Level::Subgroup | Level::Divergent, Some(why)) = self.control()
-                    && let Some(faults) = faults
-                {
+                if let (Level::Subgroup | Level::Divergent, Some(why)) = self.control() {
+                    self.faulty = true;
+                    let Some(faults) = faults else { return };
                     let kind = FaultKind::DivergentBarrier(self.explain(why));
                     faults.push(Fault {
                         at: Some(at),

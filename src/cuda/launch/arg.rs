@@ -3,6 +3,7 @@
 use super::super::memory::{
     BF16, DeviceBuffer, DeviceSlice, DeviceSliceMut, Element, F16, UnifiedBuffer, View,
 };
+use super::super::result::Result;
 use crate::types::{Const, Type};
 use core::fmt;
 
@@ -53,6 +54,28 @@ impl<'a> Arg<'a> {
             Give::Aliased
         };
         Arg::buffer::<T>(view, give)
+    }
+
+    /// Bytes to be read as elements of a type known at run time only.
+    ///
+    /// # Errors
+    /// [`crate::cuda::Error::Cast`] for a type without a size in memory, and for bytes that end within an element.
+    pub fn bytes(elem: Type, bytes: DeviceSlice<'a, u8>) -> Result<Arg<'a>> {
+        Arg::typed(elem, bytes.view, Give::Shared)
+    }
+
+    /// The same, to be written.
+    ///
+    /// # Errors
+    /// As [`Arg::bytes`].
+    pub fn bytes_mut(elem: Type, bytes: DeviceSliceMut<'a, u8>) -> Result<Arg<'a>> {
+        Arg::typed(elem, bytes.view, Give::Exclusive)
+    }
+
+    fn typed(elem: Type, view: View<'a>, give: Give) -> Result<Arg<'a>> {
+        let size = elem.bytes() as usize;
+        let view = view.cast(1, size)?;
+        Ok(Arg(ArgKind::Buffer { view, elem, give }))
     }
 
     fn buffer<T: Element>(view: View<'a>, give: Give) -> Arg<'a> {

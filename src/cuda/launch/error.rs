@@ -153,6 +153,11 @@ pub enum ArgumentFault {
         /// What it must be a multiple of.
         align: u32,
     },
+    /// The kernel takes the buffer's length as `u32`, which this length does not fit. `array_length_u64` takes any.
+    TooLong {
+        /// Elements of the buffer.
+        len: u64,
+    },
     /// The buffer belongs to another context.
     OtherContext,
 }
@@ -181,6 +186,12 @@ impl fmt::Display for ArgumentFault {
             }
             ArgumentFault::Misaligned { address, align } => {
                 write!(f, "address {address:#x} is no multiple of {align}")
+            }
+            ArgumentFault::TooLong { len } => {
+                write!(
+                    f,
+                    "the kernel takes its length as u32, which {len} elements do not fit"
+                )
             }
             ArgumentFault::OtherContext => f.write_str("the buffer belongs to another context"),
         }

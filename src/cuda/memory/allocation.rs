@@ -116,6 +116,12 @@ impl Allocation {
         matches!(self.kind, Kind::Managed)
     }
 
+    /// The streams for which [`Allocation::use_on`] has nothing left to do, a bit each.
+    #[inline]
+    pub fn marks(&self) -> u64 {
+        self.behind.load(Ordering::Acquire) & self.uses.get()
+    }
+
     /// Marks that work put into the stream from now on uses the memory, and makes that work wait for the allocation where
     /// it was made in the order of another stream. The context is current, or is about to be where nothing has to wait.
     #[inline]
@@ -201,14 +207,11 @@ impl Allocation {
 pub(crate) fn settle(shared: &Shared, waited: Result<()>) -> Result<()> {
     let Err(error) = waited else { return Ok(()) };
     let lost = |error: &super::super::Error| error.code().is_some_and(|code| code.is_sticky());
-    if !lost(&error) {
-        // SAFETY: the context that is current is ours.
-        let all = unsafe { call!(shared.api, cuCtxSynchronize()) };
-        if let Err(worse) = all
-            && !lost(&worse)
-        {
-            return Err(error);
-        }
+    if !lost(&error)
+        && let Err(worse) = shared.slots.wait_for_all(&shared.api)
+        && !lost(&worse)
+    {
+        return Err(error);
     }
     shared.keep(error);
     Ok(())

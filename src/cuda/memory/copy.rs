@@ -102,17 +102,14 @@ impl Stream {
         }
         let shared = &self.inner.shared;
         let _entered = shared.enter()?;
-        from.use_on(&self.inner)?;
-        to.use_on(&self.inner)?;
-        // SAFETY: both are `bytes` long and stay alive until the stream has passed: they are marked as used on it, and
-        // memory that others own is alive by its owner's promise.
-        unsafe {
+        // SAFETY: both are `bytes` long and stay alive until the stream has passed: they are marked as used on it or kept by
+        // the graph, and memory that others own is alive by its owner's promise.
+        self.inner.transfer(&[&from, &to], || unsafe {
             call!(
                 shared.api,
                 cuMemcpyDtoDAsync_v2(to.ptr, from.ptr, bytes, self.inner.raw)
             )
-        }
-        .map_err(|e| shared.note(e))
+        })
     }
 
     /// Copies from pinned memory to the device, in the order of this stream. The host may read the pinned memory meanwhile;
@@ -138,6 +135,7 @@ impl Stream {
         if bytes == 0 {
             return Ok(());
         }
+        self.inner.must_run("Stream::upload")?;
         let shared = &self.inner.shared;
         let _entered = shared.enter()?;
         to.use_on(&self.inner)?;
@@ -175,6 +173,7 @@ impl Stream {
         if bytes == 0 {
             return Ok(());
         }
+        self.inner.must_run("Stream::download")?;
         let shared = &self.inner.shared;
         let _entered = shared.enter()?;
         from.use_on(&self.inner)?;
@@ -207,27 +206,26 @@ impl Stream {
         let shared = &self.inner.shared;
         let entered = shared.enter()?;
         let (api, stream) = (&shared.api, self.inner.raw);
-        let pattern = Pattern::of(bytemuck::bytes_of(&value));
-        if pattern != Pattern::Other {
-            to.use_on(&self.inner)?;
-        }
-        let result = match pattern {
-            // SAFETY: the memory is `bytes` long and marked as used on the stream, so it stays until the stream has passed.
-            Pattern::One(v) => unsafe { call!(api, cuMemsetD8Async(to.ptr, v, bytes, stream)) },
+        match Pattern::of(bytemuck::bytes_of(&value)) {
+            // SAFETY: the memory is `bytes` long and marked as used on the stream or kept by the graph, so it stays until the
+            // stream has passed.
+            Pattern::One(v) => self.inner.transfer(&[&to], || unsafe {
+                call!(api, cuMemsetD8Async(to.ptr, v, bytes, stream))
+            }),
             // SAFETY: as above; `bytes` is a multiple of 2.
-            Pattern::Two(v) => unsafe {
+            Pattern::Two(v) => self.inner.transfer(&[&to], || unsafe {
                 call!(api, cuMemsetD16Async(to.ptr, v, bytes / 2, stream))
-            },
+            }),
             // SAFETY: as above; `bytes` is a multiple of 4.
-            Pattern::Four(v) => unsafe {
+            Pattern::Four(v) => self.inner.transfer(&[&to], || unsafe {
                 call!(api, cuMemsetD32Async(to.ptr, v, bytes / 4, stream))
-            },
+            }),
             Pattern::Other => {
                 drop(entered);
-                return write(to, &vec![value; to.len]);
+                self.inner.must_run("Stream::fill")?;
+                write(to, &vec![value; to.len])
             }
-        };
-        result.map_err(|e| shared.note(e))
+        }
     }
 }
 

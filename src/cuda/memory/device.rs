@@ -114,6 +114,12 @@ impl<T: Pod> DeviceBuffer<T> {
                 buffer: Some(self),
             });
         }
+        if let Err(error) = stream.inner.must_run("DeviceBuffer::free_on") {
+            return Err(FreeError {
+                error,
+                buffer: Some(self),
+            });
+        }
         let DeviceBuffer {
             allocation, len, ..
         } = self;
@@ -188,6 +194,7 @@ impl Stream {
     /// # Errors
     /// [`Error::TooLarge`] before the driver is asked, and what it answers.
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<DeviceBuffer<T>> {
+        self.inner.must_run("Stream::alloc")?;
         let allocation = Allocation::ordered(&self.inner, bytes_of::<T>(len)?)?;
         Ok(DeviceBuffer::new(allocation, len))
     }

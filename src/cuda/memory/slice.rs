@@ -57,7 +57,8 @@ impl<'a> View<'a> {
         Some(View { ptr, len, ..self })
     }
 
-    fn cast(self, from: usize, to: usize) -> Result<View<'a>> {
+    /// The same memory as elements of another size.
+    pub fn cast(self, from: usize, to: usize) -> Result<View<'a>> {
         let bytes = self.len * from;
         match bytes.checked_rem(to) {
             Some(0) => Ok(View {

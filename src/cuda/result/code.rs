@@ -94,6 +94,18 @@ codes! {
         "a forward-compatibility library was found, which this device does not support: take it off the search path";
     900 STREAM_CAPTURE_UNSUPPORTED "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" "a stream that is being captured cannot do this";
     901 STREAM_CAPTURE_INVALIDATED "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" "an earlier error ended the capture";
+    902 STREAM_CAPTURE_MERGE "CUDA_ERROR_STREAM_CAPTURE_MERGE" "two captures cannot be joined";
+    903 STREAM_CAPTURE_UNMATCHED "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED" "the capture was not begun in this stream";
+    904 STREAM_CAPTURE_UNJOINED "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"
+        "work that the capture forked to another stream was not joined again";
+    905 STREAM_CAPTURE_ISOLATION "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"
+        "captured work cannot wait for work that is not captured";
+    906 STREAM_CAPTURE_IMPLICIT "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"
+        "the legacy default stream was used while a stream that it waits for is captured: use non-blocking streams";
+    907 CAPTURED_EVENT "CUDA_ERROR_CAPTURED_EVENT" "an event that was recorded in a capture cannot be waited for";
+    908 STREAM_CAPTURE_WRONG_THREAD "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"
+        "the capture must end on the thread that began it";
+    909 TIMEOUT "CUDA_ERROR_TIMEOUT" "";
     910 GRAPH_EXEC_UPDATE_FAILURE "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"
         "the graph differs in more than parameters: instantiate it anew";
     999 UNKNOWN "CUDA_ERROR_UNKNOWN" "";

@@ -80,6 +80,15 @@ pub enum Error {
     /// The device cannot do what was asked.
     #[error("the device cannot do this: {0}")]
     Unsupported(&'static str),
+    /// A stream is being captured, which rules this out ([`super::super::Stream::capture`]). The driver was not asked: it
+    /// would have ended the capture.
+    #[error("{call}: {what} ({})", Code::STREAM_CAPTURE_UNSUPPORTED)]
+    Capturing {
+        /// What was to be done.
+        call: &'static str,
+        /// Why it cannot be.
+        what: &'static str,
+    },
 }
 
 impl Error {
@@ -89,6 +98,7 @@ impl Error {
             Error::Driver(e) | Error::Poisoned(e) => Some(e.code),
             Error::Jit(e) => e.code(),
             Error::Load(e) => e.code(),
+            Error::Capturing { .. } => Some(Code::STREAM_CAPTURE_UNSUPPORTED),
             Error::MissingSymbol(_)
             | Error::Emit(_)
             | Error::Launch(_)
@@ -108,7 +118,9 @@ impl Error {
             Error::Jit(e) => e.call(),
             Error::Load(e) => e.call(),
             Error::MissingSymbol(name) => Some(name),
-            Error::LengthMismatch { call, .. } | Error::OtherContext { call, .. } => Some(call),
+            Error::LengthMismatch { call, .. }
+            | Error::OtherContext { call, .. }
+            | Error::Capturing { call, .. } => Some(call),
             Error::Emit(_)
             | Error::Launch(_)
             | Error::TooLarge { .. }

@@ -106,6 +106,10 @@ pub(crate) mod jit_option {
 }
 
 pub(crate) const CU_STREAM_NON_BLOCKING: c_uint = 1;
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+pub(crate) const CU_STREAM_CAPTURE_MODE_RELAXED: c_uint = 2;
+/// `CU_STREAM_CAPTURE_STATUS_ACTIVE`.
+pub(crate) const CU_STREAM_CAPTURE_STATUS_ACTIVE: c_uint = 1;
 pub(crate) const CU_EVENT_BLOCKING_SYNC: c_uint = 1;
 pub(crate) const CU_EVENT_DISABLE_TIMING: c_uint = 2;
 pub(crate) const CU_MEM_ATTACH_GLOBAL: c_uint = 1;

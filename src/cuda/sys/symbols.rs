@@ -89,6 +89,14 @@ symbols! {
     cuStreamQuery(CUstream);
     cuStreamWaitEvent(CUstream, CUevent, c_uint);
     cuStreamGetCtx(CUstream, *mut CUcontext);
+    cuStreamBeginCapture_v2(CUstream, c_uint);
+    cuStreamEndCapture(CUstream, *mut CUgraph);
+    cuStreamGetCaptureInfo_v2(
+        CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut usize
+    );
+    cuStreamGetCaptureInfo_v3(
+        CUstream, *mut c_uint, *mut u64, *mut CUgraph, *mut *const CUgraphNode, *mut *const c_void, *mut usize
+    );
     cuEventCreate(*mut CUevent, c_uint);
     cuEventDestroy_v2(CUevent);
     cuEventRecord(CUevent, CUstream);

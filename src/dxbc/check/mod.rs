@@ -126,31 +126,38 @@ impl fmt::Display for Inconsistency {
     }
 }
 
+/// A part and what it decodes to.
+type Decoded<'a> = (RawPart<'a>, Part<'a>);
+
+/// Parts that a container commonly has at most: memory for them is there from the start.
+const COMMON: usize = 12;
+
 /// Collects what is found.
-struct Checker<'a> {
+struct Checker<'p, 'a> {
     faults: Vec<Inconsistency>,
-    parts: Vec<(RawPart<'a>, Part<'a>)>,
+    parts: &'p [Decoded<'a>],
 }
 
 /// Checks the parts of a container, in its directory's order.
 pub(crate) fn check(parts: &[RawPart]) -> Vec<Inconsistency> {
     let mut c = Checker {
         faults: Vec::new(),
-        parts: Vec::new(),
+        parts: &[],
     };
-    c.decode(parts);
+    let decoded = c.decode(parts);
+    c.parts = &decoded;
     c.sizes();
     c.rdat();
     let program = [FourCc::DXIL, FourCc::ILDB]
         .into_iter()
         .find_map(|k| c.program(k));
     if let Some((main, program)) = program {
-        c.programs(&main, &program);
+        c.programs(&main, program);
         // Debug files carry programs without the parts that a runtime needs.
         if main.kind == FourCc::DXIL {
-            c.presence(parts, &program);
-            c.hash(&program);
-            c.psv(&program);
+            c.presence(parts, program);
+            c.hash(program);
+            c.psv(program);
         }
     } else {
         c.no_program(parts);
@@ -158,7 +165,7 @@ pub(crate) fn check(parts: &[RawPart]) -> Vec<Inconsistency> {
     c.faults
 }
 
-impl<'a> Checker<'a> {
+impl<'p, 'a> Checker<'p, 'a> {
     fn fault(&mut self, part: &RawPart, at: u64, field: &'static str, kind: InconsistencyKind) {
         self.faults.push(Inconsistency {
             part: part.kind,
@@ -168,18 +175,23 @@ impl<'a> Checker<'a> {
         });
     }
 
-    fn decode(&mut self, parts: &[RawPart<'a>]) {
-        let mut seen = std::collections::HashSet::new();
+    fn decode(&mut self, parts: &[RawPart<'a>]) -> Vec<Decoded<'a>> {
+        let mut decoded = Vec::with_capacity(parts.len().min(COMMON));
+        // Known kinds are few, so looking through them is quick whatever the number of parts.
+        let mut seen = Vec::with_capacity(COMMON);
         for (i, part) in parts.iter().enumerate() {
             if part.kind == FourCc::PRIV && i + 1 != parts.len() {
                 self.fault(part, 0, "PartFourCC", InconsistencyKind::NotLast);
             }
-            if part.kind.is_dxil_kind() && !seen.insert(part.kind) {
-                self.fault(part, 0, "PartFourCC", InconsistencyKind::Duplicate);
-                continue;
+            if part.kind.is_dxil_kind() {
+                if seen.contains(&part.kind) {
+                    self.fault(part, 0, "PartFourCC", InconsistencyKind::Duplicate);
+                    continue;
+                }
+                seen.push(part.kind);
             }
             match part.read() {
-                Ok(p) => self.parts.push((*part, p)),
+                Ok(p) => decoded.push((*part, p)),
                 Err(e) => self.faults.push(Inconsistency {
                     part: part.kind,
                     offset: e.offset(),
@@ -188,25 +200,26 @@ impl<'a> Checker<'a> {
                 }),
             }
         }
+        decoded
     }
 
-    fn find(&self, kind: FourCc) -> Option<(RawPart<'a>, &Part<'a>)> {
+    fn find(&self, kind: FourCc) -> Option<(RawPart<'a>, &'p Part<'a>)> {
         self.parts
             .iter()
             .find(|(r, _)| r.kind == kind)
             .map(|(r, p)| (*r, p))
     }
 
-    fn program(&self, kind: FourCc) -> Option<(RawPart<'a>, Program<'a>)> {
+    fn program(&self, kind: FourCc) -> Option<(RawPart<'a>, &'p Program<'a>)> {
         match self.find(kind) {
-            Some((raw, Part::Program(p))) => Some((raw, p.clone())),
+            Some((raw, Part::Program(p))) => Some((raw, p)),
             _ => None,
         }
     }
 
     fn sizes(&mut self) {
-        for (raw, part) in core::mem::take(&mut self.parts) {
-            let trailing = match &part {
+        for (raw, part) in self.parts {
+            let trailing = match part {
                 Part::Features(p) => p.trailing.len(),
                 Part::Hash(p) => p.trailing.len(),
                 Part::Psv(p) => p.trailing.len(),
@@ -224,9 +237,8 @@ impl<'a> Checker<'a> {
             if trailing > 0 {
                 let at = (raw.data.len() - trailing) as u64;
                 let kind = InconsistencyKind::TrailingBytes(trailing as u64);
-                self.fault(&raw, at, "PartSize", kind);
+                self.fault(raw, at, "PartSize", kind);
             }
-            self.parts.push((raw, part));
         }
     }
 
@@ -334,7 +346,6 @@ impl<'a> Checker<'a> {
         let Some((raw, Part::Psv(psv))) = self.find(FourCc::PSV0) else {
             return;
         };
-        let psv = psv.clone();
         let stage = program.version.kind();
         if let Some(found) = psv.stage() {
             let pair = (found.0.into(), stage.0.into());
@@ -346,7 +357,7 @@ impl<'a> Checker<'a> {
             let kind = InconsistencyKind::WorkgroupSize(n);
             self.fault(&raw, 40, "NumThreads", kind);
         }
-        self.references(&raw, &psv);
+        self.references(&raw, psv);
         if psv.info.v1.is_some() {
             for (kind, elements) in [
                 (FourCc::ISG1, &psv.inputs),
@@ -366,7 +377,7 @@ impl<'a> Checker<'a> {
             }
         }
         if let Some((rts0, Part::RootSignature(root))) = self.find(FourCc::RTS0) {
-            for r in coverage::uncovered(root, &psv, stage) {
+            for r in coverage::uncovered(root, psv, stage) {
                 let letter = r.ty.class().map_or('?', |c| c.register_letter());
                 let kind = InconsistencyKind::NotCovered {
                     letter,

@@ -5,6 +5,7 @@ mod control;
 mod launch;
 mod memory;
 mod narrow;
+mod parallel;
 mod precise;
 mod subgroups;
 mod support;

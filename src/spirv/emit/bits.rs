@@ -96,11 +96,40 @@ impl Body<'_> {
         }
     }
 
+    /// Twice a 16-bit number, one above the other, shifted down. Of 16 bits or'ed from both sides, NVIDIA's compiler (580)
+    /// makes a swap of bytes where n is 8, and a wrong one.
+    fn rotate_16(&mut self, inst: &Inst, there: S) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let a = self.val(inst.a);
+        let a = self.unsigned(inst.ty, a);
+        let sixteen = self.w.u32(16);
+        let above = self.w.op2(S::ShiftLeftLogical, ty, a, sixteen);
+        let twice = self.w.op2(S::BitwiseOr, ty, above, a);
+        let amount = self.amount(inst.b, inst.ty);
+        let down = match (
+            there == S::ShiftLeftLogical,
+            self.known_amount(inst.b, inst.ty),
+        ) {
+            (false, _) => amount,
+            // At most 16.
+            (true, Some(n)) => self.w.u32(16 - n as u32),
+            (true, None) => {
+                let id = self.w.ty(Type::U32);
+                self.w.op2(S::ISub, id, sixteen, amount)
+            }
+        };
+        let value = self.w.op2(S::ShiftRightLogical, ty, twice, down);
+        self.w.normalise(inst.ty, value)
+    }
+
     /// a `there` n, or'ed with a `back` (W - n) modulo W; by 0 both are a.
     pub(super) fn rotate(&mut self, inst: &Inst, there: S, back: S) -> u32 {
         let ty = self.w.ty(inst.ty);
         let a = self.val(inst.a);
         let width = inst.ty.bytes() * 8;
+        if width == 16 && self.known_amount(inst.b, inst.ty) != Some(0) {
+            return self.rotate_16(inst, there);
+        }
         let amount = self.amount(inst.b, inst.ty);
         let rest = match self.known_amount(inst.b, inst.ty) {
             Some(0) => return a,

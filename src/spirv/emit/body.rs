@@ -6,7 +6,7 @@ use super::control::Frame;
 use super::declare::Objects;
 use super::error::Error;
 use super::options::{FloatMode, MemoryModel, Options};
-use super::plain::Stop;
+use super::plain::{self, Stop};
 use super::scalars::Scalars;
 use super::sections::{Writer, head};
 use crate::kernel::{Inst, Kernel};
@@ -167,27 +167,33 @@ impl<'a> Body<'a> {
     }
 
     /// Writes the kernel.
-    pub(super) fn run(mut self) -> Result<(), Error> {
+    pub(super) fn run(&mut self) -> Result<(), Error> {
         self.begin()?;
         // What an earlier kernel left is overwritten before it is read: values are used behind where they are made.
         if self.s.values.len() < self.insts.len() {
             self.s.values.resize(self.insts.len(), 0);
         }
-        loop {
-            let (at, why) = self.plain(self.at);
-            self.at = at;
-            match (why, self.insts.get(at)) {
-                (Stop::End, _) | (_, None) => break,
-                (Stop::Room, _) => {}
-                (Stop::Other, Some(inst)) => {
-                    if !self.declare_for(inst) {
-                        let value = self.instruction(inst);
-                        if let Some(slot) = self.s.values.get_mut(at) {
-                            *slot = value;
-                        }
-                        self.at += 1;
+        while let Some(inst) = self.insts.get(self.at) {
+            if plain::has_pattern(inst) {
+                let (at, why) = self.plain(self.at);
+                self.at = at;
+                match why {
+                    Stop::End => break,
+                    Stop::Room => {
+                        self.check_ids()?;
+                        continue;
                     }
+                    Stop::Other => {}
                 }
+            }
+            if let Some(inst) = self.insts.get(self.at)
+                && !self.declare_for(inst)
+            {
+                let value = self.instruction(inst);
+                if let Some(slot) = self.s.values.get_mut(self.at) {
+                    *slot = value;
+                }
+                self.at += 1;
             }
             self.check_ids()?;
         }

@@ -127,7 +127,8 @@ impl Emitter {
             self.writer.caps |= cap::VULKAN_MEMORY_MODEL;
         }
         for (number, kernel) in kernels.iter().enumerate() {
-            Body::new(&mut self.writer, &mut self.scratch, kernel, options, number).run()?;
+            let (writer, scratch) = (&mut self.writer, &mut self.scratch);
+            Body::new(writer, scratch, kernel, options, number).run()?;
         }
         if self.writer.fma64 != 0 {
             self.writer.write_fma64();

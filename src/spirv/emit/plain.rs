@@ -356,6 +356,12 @@ fn put<const N: usize>(room: &mut &mut [u32], words: [u32; N]) -> bool {
     }
 }
 
+/// Whether the loop may take an instruction.
+#[inline(always)]
+pub(super) fn has_pattern(inst: &Inst) -> bool {
+    PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15].shape != Shape::None
+}
+
 impl Body<'_> {
     /// Writes instructions from number `from` on as long as they have patterns; gives the number of the first that has
     /// none, and why it stopped.

@@ -404,10 +404,10 @@ impl Writer {
         // The preamble below has fewer than 160 words: 23 capabilities, 6 extensions, an import.
         out.reserve(words + self.locals.len() + self.body.len() + 160);
         out.extend_from_slice(&[spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
-        for (bit, capability) in CAPABILITIES.iter().enumerate() {
-            if self.caps >> bit & 1 != 0 {
-                out.extend_from_slice(&[head(Op::Capability, 2), *capability as u32]);
-            }
+        let mut caps = self.caps;
+        while let Some(capability) = CAPABILITIES.get(caps.trailing_zeros() as usize) {
+            out.extend_from_slice(&[head(Op::Capability, 2), *capability as u32]);
+            caps &= caps - 1;
         }
         for (name, caps, core) in EXTENSIONS {
             if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
@@ -427,7 +427,9 @@ impl Writer {
         };
         out.extend_from_slice(&[head(Op::MemoryModel, 3), 0, model as u32]);
         for section in sections {
-            out.extend_from_slice(section);
+            if !section.is_empty() {
+                out.extend_from_slice(section);
+            }
         }
         let (mut locals, mut body) = (0, 0);
         for function in &self.functions {

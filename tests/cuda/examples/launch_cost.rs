@@ -7,7 +7,7 @@
 
 use kernite::Access;
 use kernite::cuda::{Arg, DeviceBuffer, LoadOptions, Module, args};
-use kernite_cuda_tests::fake::Fake;
+use kernite_cuda_tests::fake::{Fake, adopt_slice_mut};
 use kernite_cuda_tests::kernels::{SAXPY, many_buffers, saxpy};
 use std::ffi::c_void;
 use std::hint::black_box;
@@ -66,25 +66,50 @@ fn main() {
         checked - base
     );
 
-    for count in [1, 2, 4, 8, 16, 64] {
+    println!(
+        "nanoseconds above cuLaunchKernel, by the number of buffers that the kernel may write:"
+    );
+    println!("buffers    own  adopted, in order  adopted, shuffled");
+    for count in [1, 2, 4, 8, 16, 32, 64] {
         let (signature, text) = many_buffers(count, Access::ReadWrite);
         let function = fake
             .checked_kernel(&load(&text), "many", &signature)
             .expect("it is there");
         let config = function.config_for(1).expect("a grid");
+        let above = |args: &[Arg<'_>]| {
+            nanoseconds(|| {
+                function
+                    .launch(&stream, &config, black_box(args))
+                    .expect("a launch")
+            }) - base
+        };
         let mut buffers: Vec<DeviceBuffer<f32>> = (0..count)
             .map(|_| context.alloc(4).expect("memory"))
             .collect();
         let args: Vec<Arg<'_>> = buffers.iter_mut().map(Arg::from).collect();
-        let time = nanoseconds(|| {
-            function
-                .launch(&stream, &config, black_box(&args))
-                .expect("a launch")
-        });
-        println!(
-            "checked launch, {count} written buffers: {time:.1} ns, {:.1} above",
-            time - base
-        );
+        let own = above(&args);
+        drop(args);
+        // Memory of others, of which no borrow says that it does not overlap.
+        let mut addresses: Vec<u64> = buffers.iter().map(DeviceBuffer::as_raw).collect();
+        let adopted = |addresses: &[u64]| -> Vec<Arg<'_>> {
+            let slices = addresses.iter();
+            slices
+                .map(|&at| {
+                    adopt_slice_mut::<f32>(&context, at, 4)
+                        .expect("a slice")
+                        .into()
+                })
+                .collect()
+        };
+        addresses.sort_unstable();
+        let in_order = above(&adopted(&addresses));
+        let mut state = 1u64;
+        for n in (1..count).rev() {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            addresses.swap(n, (state >> 33) as usize % (n + 1));
+        }
+        let shuffled = above(&adopted(&addresses));
+        println!("{count:7} {own:6.1} {in_order:18.1} {shuffled:18.1}");
     }
     fake.fast(false);
 }

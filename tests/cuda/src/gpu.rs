@@ -1,11 +1,14 @@
 //! A real GPU, where there is one.
 #![allow(unsafe_code)]
 
+use core::ffi::c_void;
+use kernite::cuda::sys::{CUfunction, CUstream};
 use kernite::cuda::{
     Arg, Context, Device, Driver, Error, Function, Graph, GraphBuilder, GraphLaunch, LaunchConfig,
     Stream,
 };
 use kernite_testkit::skip;
+use std::process::Command;
 
 /// Device 0, or a counted skip.
 ///
@@ -38,7 +41,12 @@ pub fn context() -> Option<Context> {
     device().map(|device| device.primary_context().expect("the device has a context"))
 }
 
-/// Launches one of this crate's own kernels.
+/// Prints a line that the page of the GPU tests' last run shows.
+pub fn note(text: &str) {
+    println!("NOTE {text}");
+}
+
+/// Launches one of this workspace's own kernels.
 ///
 /// # Errors
 /// As [`Function::launch_unchecked`].
@@ -66,26 +74,105 @@ pub fn launch_raw(
     unsafe { function.launch_raw(stream, config, &mut []) }
 }
 
-/// `cuLaunchKernel` without kernite's checks, for what they would refuse; its answer.
+/// The driver's own `cuLaunchKernel`, without kernite.
+pub struct RawLaunch(RawLaunchFn);
+
+type RawLaunchFn = unsafe extern "system" fn(
+    CUfunction,
+    u32,
+    u32,
+    u32,
+    u32,
+    u32,
+    u32,
+    u32,
+    CUstream,
+    *mut *mut c_void,
+    *mut *mut c_void,
+) -> u32;
+
+impl RawLaunch {
+    /// # Panics
+    /// The driver cannot be loaded, which it was before.
+    pub fn new() -> RawLaunch {
+        // Never unloaded, since the entry point outlives this.
+        let library = library();
+        // SAFETY: the entry point's own type.
+        let launch = unsafe { library.get::<RawLaunchFn>(b"cuLaunchKernel\0") };
+        RawLaunch(*launch.expect("every driver launches"))
+    }
+
+    /// Launches one of this workspace's own kernels in the context that is current; the driver's answer.
+    ///
+    /// # Panics
+    /// There are fewer values than the function has parameters, as far as its signature tells.
+    #[inline]
+    pub fn launch(
+        &self,
+        function: &Function,
+        stream: CUstream,
+        [gx, gy, gz]: [u32; 3],
+        [bx, by, bz]: [u32; 3],
+        values: &mut [*mut c_void],
+    ) -> u32 {
+        let parameters = function
+            .signature()
+            .map_or(0, |s| s.params.len() + s.lengths.len());
+        assert!(values.len() >= parameters);
+        let (none, values) = (std::ptr::null_mut(), values.as_mut_ptr());
+        // SAFETY: there is a pointer for each parameter, to what the tests' kernels take there.
+        unsafe {
+            (self.0)(
+                function.as_raw(),
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                0,
+                stream,
+                values,
+                none,
+            )
+        }
+    }
+}
+
+impl Default for RawLaunch {
+    fn default() -> Self {
+        RawLaunch::new()
+    }
+}
+
+/// A launch of a kernel without parameters that kernite's checks would refuse; the driver's answer.
 ///
 /// # Panics
-/// The driver cannot be loaded, which it was before.
+/// As [`RawLaunch::new`].
 pub fn launch_behind_the_checks(context: &Context, function: &Function, threads: u32) -> u32 {
-    use kernite::cuda::sys::{CUfunction, CUstream};
-    type Launch = unsafe extern "system" fn(
-        CUfunction,
-        u32,
-        u32,
-        u32,
-        u32,
-        u32,
-        u32,
-        u32,
-        CUstream,
-        *mut *mut core::ffi::c_void,
-        *mut *mut core::ffi::c_void,
-    ) -> u32;
     let _bound = context.bind().expect("the context can be made current");
+    let block = [threads, 1, 1];
+    RawLaunch::new().launch(function, CUstream::NULL, [1; 3], block, &mut [])
+}
+
+/// `cuStreamSynchronize` without kernite's checks, as another library calls it; its answer.
+///
+/// # Panics
+/// As [`launch_behind_the_checks`].
+pub fn synchronize_behind_the_checks(stream: &Stream) -> u32 {
+    type Synchronize = unsafe extern "system" fn(CUstream) -> u32;
+    let context = stream.context();
+    let _bound = context.bind().expect("the context can be made current");
+    let library = library();
+    // SAFETY: the entry point's own type.
+    let synchronize = unsafe { library.get::<Synchronize>(b"cuStreamSynchronize\0") };
+    let synchronize = synchronize.expect("every driver synchronises");
+    // SAFETY: the stream is alive.
+    unsafe { synchronize(stream.as_raw()) }
+}
+
+/// The driver's library, which stays loaded.
+fn library() -> std::mem::ManuallyDrop<libloading::Library> {
     let names = if cfg!(windows) {
         ["nvcuda.dll"; 2]
     } else {
@@ -95,27 +182,7 @@ pub fn launch_behind_the_checks(context: &Context, function: &Function, threads:
     let library = names
         .into_iter()
         .find_map(|name| unsafe { libloading::Library::new(name) }.ok());
-    let library = std::mem::ManuallyDrop::new(library.expect("the driver is loaded"));
-    // SAFETY: the entry point's own type.
-    let launch =
-        unsafe { library.get::<Launch>(b"cuLaunchKernel\0") }.expect("every driver launches");
-    let none = std::ptr::null_mut();
-    // SAFETY: the function has no parameters.
-    unsafe {
-        launch(
-            function.as_raw(),
-            1,
-            1,
-            1,
-            threads,
-            1,
-            1,
-            0,
-            CUstream::NULL,
-            none,
-            none,
-        )
-    }
+    std::mem::ManuallyDrop::new(library.expect("the driver is loaded"))
 }
 
 /// Adds a launch of one of this crate's own kernels to a graph.
@@ -144,4 +211,34 @@ pub fn graph_set_launch(
 ) -> Result<(), Error> {
     // SAFETY: as in `launch`.
     unsafe { graph.set_launch_unchecked(launch, config, args) }
+}
+
+/// The environment variable that tells a child process which test it is for.
+const CHILD: &str = "KERNITE_GPU_CHILD";
+
+/// Whether this process was started by [`in_a_process_of_its_own`] for this test.
+pub fn is_child(test: &str) -> bool {
+    std::env::var(CHILD).is_ok_and(|value| value == test)
+}
+
+/// Runs the test of this name in a process of its own, where [`is_child`] is true, with more in its environment, and gives
+/// what it printed.
+///
+/// # Panics
+/// It does not end well.
+pub fn in_a_process_of_its_own(test: &str, environment: &[(&str, &str)]) -> String {
+    let binary = std::env::current_exe().expect("a test knows its path");
+    let output = Command::new(binary)
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD, test)
+        .envs(environment.iter().copied())
+        .output()
+        .expect("the test starts again");
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8_lossy(&text);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{test} in its own process:\n{text}"
+    );
+    text.into_owned()
 }

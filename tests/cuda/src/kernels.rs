@@ -190,3 +190,17 @@ pub fn misaligned() -> String {
     ret;",
     )
 }
+
+/// A kernel without parameters whose threads all store to the same word of shared memory, and load it.
+pub fn racy() -> String {
+    empty_entry("racy", "", [64, 1, 1]).replace(
+        "ret;",
+        ".shared .align 16 .b8 s[16];
+    .reg .b32 %r<2>;
+    mov.u32 %r0, %tid.x;
+    st.volatile.shared.u32 [s], %r0;
+    ld.volatile.shared.u32 %r1, [s];
+    st.volatile.shared.u32 [s + 4], %r1;
+    ret;",
+    )
+}

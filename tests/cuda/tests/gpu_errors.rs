@@ -4,29 +4,9 @@
 use kernite::cuda::{Code, Error, LoadOptions, args};
 use kernite_cuda_tests::gpu;
 use kernite_cuda_tests::kernels;
-use std::process::Command;
 
-/// The environment variable that tells a child which test it is for.
-const CHILD: &str = "KERNITE_GPU_CHILD";
-
-/// Runs the test of this name in a process of its own, where [`is_child`] is true. It must end well.
-fn in_a_process_of_its_own(test: &str) {
-    let binary = std::env::current_exe().expect("a test knows its path");
-    let output = Command::new(binary)
-        .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .env(CHILD, test)
-        .output()
-        .expect("the test starts again");
-    let text = [&output.stdout[..], &output.stderr[..]].concat();
-    let text = String::from_utf8_lossy(&text);
-    assert!(
-        output.status.success() && text.contains("1 passed"),
-        "{test} in its own process:\n{text}"
-    );
-}
-
-fn is_child(test: &str) -> bool {
-    std::env::var(CHILD).is_ok_and(|value| value == test)
+fn in_its_own(test: &str) {
+    gpu::in_a_process_of_its_own(test, &[]);
 }
 
 #[test]
@@ -34,8 +14,8 @@ fn a_wild_store_loses_the_context() {
     let Some(context) = gpu::context() else {
         return;
     };
-    if !is_child("a_wild_store_loses_the_context") {
-        return in_a_process_of_its_own("a_wild_store_loses_the_context");
+    if !gpu::is_child("a_wild_store_loses_the_context") {
+        return in_its_own("a_wild_store_loses_the_context");
     }
     let stream = context.stream().unwrap();
     let function = context
@@ -68,13 +48,38 @@ fn a_wild_store_loses_the_context() {
     drop((kept, data, pinned, function, stream, context));
 }
 
+/// The same store where bounds are checked: nothing happens.
+#[test]
+fn a_checked_wild_store_stores_nothing() {
+    let Some(context) = gpu::context() else {
+        return;
+    };
+    let stream = context.stream().unwrap();
+    let function = context
+        .load_kernel_checked(&kernels::wild_store(), &LoadOptions::new())
+        .unwrap();
+    let config = function.config_for(1).unwrap();
+    let mut data = context.upload(&[7u32; 4]).unwrap();
+    for at in [4, 1 << 32, 1 << 44, u64::MAX] {
+        function
+            .launch(&stream, &config, &args![&mut data, at])
+            .unwrap();
+    }
+    stream.synchronize().unwrap();
+    assert_eq!(data.to_vec().unwrap(), [7; 4]);
+    function
+        .launch(&stream, &config, &args![&mut data, 2u64])
+        .unwrap();
+    assert_eq!(data.to_vec().unwrap(), [7, 7, 1, 7]);
+}
+
 #[test]
 fn a_wild_store_that_nobody_waits_for_comes_out_later() {
     let Some(context) = gpu::context() else {
         return;
     };
-    if !is_child("a_wild_store_that_nobody_waits_for_comes_out_later") {
-        return in_a_process_of_its_own("a_wild_store_that_nobody_waits_for_comes_out_later");
+    if !gpu::is_child("a_wild_store_that_nobody_waits_for_comes_out_later") {
+        return in_its_own("a_wild_store_that_nobody_waits_for_comes_out_later");
     }
     let stream = context.stream().unwrap();
     let function = context
@@ -102,8 +107,8 @@ fn a_synchronous_launch_finds_its_own_failure() {
     let Some(context) = gpu::context() else {
         return;
     };
-    if !is_child("a_synchronous_launch_finds_its_own_failure") {
-        return in_a_process_of_its_own("a_synchronous_launch_finds_its_own_failure");
+    if !gpu::is_child("a_synchronous_launch_finds_its_own_failure") {
+        return in_its_own("a_synchronous_launch_finds_its_own_failure");
     }
     let stream = context.stream().unwrap();
     context.set_synchronous(true);
@@ -136,8 +141,8 @@ fn a_misaligned_access_loses_the_context() {
     let Some(context) = gpu::context() else {
         return;
     };
-    if !is_child("a_misaligned_access_loses_the_context") {
-        return in_a_process_of_its_own("a_misaligned_access_loses_the_context");
+    if !gpu::is_child("a_misaligned_access_loses_the_context") {
+        return in_its_own("a_misaligned_access_loses_the_context");
     }
     let stream = context.stream().unwrap();
     let text = kernels::misaligned();

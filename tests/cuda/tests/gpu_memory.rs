@@ -5,6 +5,7 @@ use kernite::cuda::{Code, Error, LoadOptions, args};
 use kernite_cuda_tests::gpu;
 use kernite_cuda_tests::kernels;
 use kernite_testkit::skip;
+use std::time::Instant;
 
 #[test]
 fn copies_and_fills() {
@@ -69,6 +70,56 @@ fn pinned_copies_run_beside_the_host() {
     drop(source);
     drop(device);
     stream.synchronize().unwrap();
+}
+
+#[test]
+fn pinned_copies_run_both_ways_at_once() {
+    let Some(context) = gpu::context() else {
+        return;
+    };
+    let (up, down) = (context.stream().unwrap(), context.stream().unwrap());
+    let n = 16 << 20;
+    let bytes = size_of::<u32>() * n;
+    let mut source = context.pinned::<u32>(n).unwrap();
+    let mut result = context.pinned::<u32>(n).unwrap();
+    let mut there = up.alloc::<u32>(n).unwrap();
+    let mut back = down.alloc::<u32>(n).unwrap();
+    let mut gigabytes_per_second = [Vec::new(), Vec::new(), Vec::new()];
+    for round in 0..8u32 {
+        let fill = source.as_mut_slice().unwrap();
+        (0..).zip(fill).for_each(|(i, x)| *x = i ^ round << 24);
+        down.fill(&mut back, round).unwrap();
+        context.synchronize().unwrap();
+        let mut measured = |which: usize, copied: usize, work: &mut dyn FnMut()| {
+            let start = Instant::now();
+            work();
+            let seconds = start.elapsed().as_secs_f64();
+            gigabytes_per_second[which].push(copied as f64 / seconds / 1e9);
+        };
+        measured(0, bytes, &mut || {
+            up.upload(&source, &mut there).unwrap();
+            up.synchronize().unwrap();
+        });
+        measured(1, bytes, &mut || {
+            down.download(&back, &mut result).unwrap();
+            down.synchronize().unwrap();
+        });
+        measured(2, 2 * bytes, &mut || {
+            up.upload(&source, &mut there).unwrap();
+            down.download(&back, &mut result).unwrap();
+            up.synchronize().unwrap();
+            down.synchronize().unwrap();
+        });
+        assert!(result.as_slice().unwrap().iter().all(|&x| x == round));
+        // What was copied there comes back as what is filled in the next round is not.
+        down.wait_for(&up).unwrap();
+        down.download(&there, &mut result).unwrap();
+        assert_eq!(result.as_slice().unwrap(), source.as_slice().unwrap());
+    }
+    let [up, down, both] = gigabytes_per_second.map(|all| all.into_iter().fold(0.0, f64::max));
+    gpu::note(&format!(
+        "64 MiB of pinned memory, best of 8: {up:.1} GB/s to the device, {down:.1} from it, {both:.1} both ways at once"
+    ));
 }
 
 #[test]

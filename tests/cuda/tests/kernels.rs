@@ -22,6 +22,7 @@ fn everything_assembles() {
             kernels::many_registers("k", 80, ".maxntid 1024, 1, 1"),
         ),
         ("misaligned", kernels::misaligned()),
+        ("racy", kernels::racy()),
     ];
     for kernel in [
         kernels::saxpy(),

@@ -4,7 +4,7 @@
 
 use kernite::Access;
 use kernite::cuda::{Arg, DeviceBuffer, LoadOptions, Module, args};
-use kernite_cuda_tests::fake::Fake;
+use kernite_cuda_tests::fake::{Fake, adopt_slice_mut};
 use kernite_cuda_tests::kernels::{SAXPY, many_buffers, saxpy};
 use kernite_testkit::alloc_counter::{self, CountingAllocator};
 
@@ -42,7 +42,7 @@ fn launches_allocate_nothing() {
             .unwrap();
     });
 
-    for count in [1, 16, 17, 300, 540] {
+    for count in [1, 2, 4, 8, 16, 31, 32, 33, 300, 540] {
         let (signature, text) = many_buffers(count, Access::ReadWrite);
         let module = Module::load(&context, &text, &LoadOptions::new()).unwrap();
         let function = fake.checked_kernel(&module, "many", &signature).unwrap();
@@ -53,6 +53,32 @@ fn launches_allocate_nothing() {
         alloc_counter::assert_allocates_nothing(|| {
             function.launch(&stream, &config, &args).unwrap()
         });
+        drop(args);
+        // Memory of others, whose addresses are compared, in an order that is none.
+        let adopted = |buffer: &DeviceBuffer<f32>| {
+            let slice = adopt_slice_mut::<f32>(&context, buffer.as_raw(), 4);
+            Arg::from(slice.unwrap())
+        };
+        let mut args: Vec<Arg<'_>> = buffers.iter().map(adopted).collect();
+        args.reverse();
+        args.swap(0, count / 2);
+        alloc_counter::assert_allocates_nothing(|| {
+            function.launch(&stream, &config, &args).unwrap()
+        });
     }
     fake.fast(false);
+}
+
+#[test]
+fn what_is_compiled_already_is_found_without_allocating() {
+    use kernite::pipeline::{KernelPipeline, Options};
+    let pipeline = KernelPipeline::default();
+    let (kernel, options) = (saxpy(), Options::all());
+    pipeline.compile(&kernel, &options).unwrap();
+    alloc_counter::assert_allocates_nothing(|| {
+        for _ in 0..100 {
+            pipeline.compile(&kernel, &options).unwrap();
+        }
+    });
+    assert_eq!(pipeline.stats().artefacts.hits, 100);
 }

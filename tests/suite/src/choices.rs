@@ -1,22 +1,48 @@
 //! Where random decisions come from: a list of numbers, so that a failing case can shrink by shortening the list and
 //! lowering its numbers, and so that a fuzzer can supply it.
 
+/// Decisions of one statement. Statements take theirs from blocks of so many, so that one can be left out, or made simpler,
+/// without a change to those behind it.
+pub const BLOCK: usize = 24;
+
+/// Decisions of a kernel of usual size: its head and forty statements.
+pub const DECISIONS: usize = 41 * BLOCK;
+
 /// A run of decisions. When it is used up every answer is 0, which is always the simplest choice.
 #[derive(Clone, Debug)]
 pub struct Choices<'a> {
     words: &'a [u32],
     at: usize,
+    /// Where the block ends; past it every answer is 0.
+    end: usize,
+    /// Where the next block begins.
+    next: usize,
 }
 
 impl<'a> Choices<'a> {
-    /// Takes the decisions from `words`.
+    /// Takes the decisions from `words`, without regard to blocks until [`Choices::block`] is called.
     pub fn new(words: &'a [u32]) -> Choices<'a> {
-        Choices { words, at: 0 }
+        Choices {
+            words,
+            at: 0,
+            end: words.len(),
+            next: BLOCK,
+        }
+    }
+
+    /// Goes on with the next block.
+    pub fn block(&mut self) {
+        self.at = self.next;
+        self.next += BLOCK;
+        self.end = self.next.min(self.words.len());
     }
 
     /// The next number.
     pub fn word(&mut self) -> u32 {
-        let word = self.words.get(self.at).copied().unwrap_or(0);
+        let word = match self.words.get(self.at) {
+            Some(&word) if self.at < self.end => word,
+            _ => 0,
+        };
         self.at += 1;
         word
     }
@@ -37,9 +63,9 @@ impl<'a> Choices<'a> {
         from[self.below(from.len())]
     }
 
-    /// Whether the numbers are used up.
+    /// Whether no block is left.
     pub fn is_empty(&self) -> bool {
-        self.at >= self.words.len()
+        self.next >= self.words.len()
     }
 }
 

@@ -141,8 +141,10 @@ pub fn differential(bytes: &[u8]) {
     match Kernel::from_bytes(bytes) {
         Ok(kernel) => twice(&kernel),
         Err(_) => {
-            let mut config = Config::default();
-            config.statements = 12;
+            let config = Config {
+                statements: 12,
+                ..Config::default()
+            };
             let kernel = generate::kernel("k", &mut Choices::new(&words(bytes)), config);
             twice(&kernel.unwrap_or_else(|e| panic!("{e}")));
         }

@@ -3,6 +3,7 @@
 use crate::choices::SplitMix;
 use crate::kernels;
 use crate::run::{Case, Value};
+use kernite::kernel::Bounds;
 use kernite::types::Const;
 
 /// Random numbers for inputs.
@@ -169,5 +170,6 @@ pub fn launch(name: &str, seed: u64) -> Case {
         grid,
         args,
         dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
     }
 }

@@ -1,8 +1,11 @@
 //! What the tests of this member share: the example kernels, random kernels, and running a kernel on every executor.
 #![forbid(unsafe_code)]
 
+pub mod barriers;
 pub mod calls;
+pub mod campaign;
 pub mod choices;
+pub mod coverage;
 pub mod differential;
 pub mod every;
 pub mod filetest;
@@ -14,9 +17,13 @@ pub mod gpu;
 #[allow(missing_docs)]
 pub mod kernels;
 pub mod launches;
+#[path = "../../../examples/run/cuda.rs"]
+pub mod on_cuda;
 pub mod opcodes;
 pub mod ptx_cases;
+pub mod rebuild;
 pub mod run;
+pub mod shrink;
 pub mod specials;
 #[path = "../../../examples/run/values.rs"]
 pub mod values;

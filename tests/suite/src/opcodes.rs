@@ -42,6 +42,12 @@ const FAMILIES: [(u16, &str); 12] = [
     (210, "Control flow"),
 ];
 
+/// The name of an opcode's family.
+pub fn family(op: Op) -> &'static str {
+    let begun = FAMILIES.iter().take_while(|(first, _)| op as u16 >= *first);
+    begun.last().map_or("", |(_, name)| name)
+}
+
 /// Instructions of a form that are written out.
 const LONGEST: usize = 6;
 

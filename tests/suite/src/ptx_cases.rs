@@ -2,7 +2,7 @@
 //! assembler must accept. [`covered`] says what they hold.
 
 use kernite::builder::{KernelBuilder, Memory, Scan};
-use kernite::kernel::{Inst, Kernel, Ordering, Value};
+use kernite::kernel::{Kernel, Ordering, Value};
 use kernite::op::{Effect, Makes, Op, Operand, Row};
 use kernite::types::{Access, Const, Order, Scope, Type, TypeSet};
 use std::collections::BTreeSet;
@@ -562,28 +562,7 @@ pub fn all() -> Vec<Kernel> {
     parts.into_iter().flatten().collect()
 }
 
-/// The type that an instruction operates on, as [`Operand`] explains.
-fn operating_type(kernel: &Kernel, inst: &Inst) -> Type {
-    let row = inst.op.row();
-    if matches!(row.makes, Makes::T | Makes::Var) {
-        return inst.ty;
-    }
-    let words = kernel.words(inst);
-    let operands = row.operands.iter().zip(words.iter());
-    let value = operands
-        .filter(|(o, _)| **o == Operand::T)
-        .map(|(_, &word)| kernel.insts()[word as usize].ty)
-        .next();
-    value.unwrap_or(Type::NONE)
-}
-
 /// Which opcodes the kernels hold, and on which types; [`Type::NONE`] for those without.
 pub fn covered(kernels: &[Kernel]) -> BTreeSet<(Op, Type)> {
-    let mut found = BTreeSet::new();
-    for kernel in kernels {
-        for inst in kernel.insts() {
-            found.insert((inst.op, operating_type(kernel, inst)));
-        }
-    }
-    found
+    kernels.iter().flat_map(crate::coverage::pairs).collect()
 }

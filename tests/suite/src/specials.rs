@@ -82,6 +82,8 @@ pub fn special_bits(ty: Type, choices: &mut Choices<'_>) -> u64 {
 pub fn without_subnormal(ty: Type, bits: u64) -> u64 {
     match ty {
         Type::F32 if bits & 0x7F80_0000 == 0 => bits & 0x8000_0000,
+        // Computed in f32, whose exponents it has.
+        Type::BF16 if bits & 0x7F80 == 0 => bits & 0x8000,
         Type::F64 if bits & 0x7FF0_0000_0000_0000 == 0 => bits & (1 << 63),
         _ => bits,
     }

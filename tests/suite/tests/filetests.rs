@@ -1,11 +1,13 @@
 //! The files of `filetests/`; their format is told, and tried, by `filetests/README.kir`.
 
-use kernite::kernel::Kernel;
+use kernite::kernel::{Kernel, Module};
 use kernite::{ptx, spirv};
+use kernite_suite::campaign::guilty;
 use kernite_suite::filetest::{BLESS, blessing, check, files, folder, kernels};
 use kernite_testkit::parallel;
 use kernite_testkit::ptxas::{Options, Ptxas};
 use kernite_testkit::spirv_tools::{Env, SpirvVal};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +52,55 @@ fn files_come_out_as_they_say() {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
+/// Kernels that can be one module: of different names, and not too many.
+fn groups(kernels: impl Iterator<Item = (u64, Kernel)>) -> Vec<Vec<(u64, Kernel)>> {
+    const MOST: usize = 50;
+    let mut groups: Vec<(BTreeSet<String>, Vec<(u64, Kernel)>)> = Vec::new();
+    for (n, kernel) in kernels {
+        let name = kernel.name().to_owned();
+        let fits = groups
+            .iter_mut()
+            .find(|(names, group)| group.len() < MOST && !names.contains(&name));
+        match fits {
+            Some((names, group)) => {
+                names.insert(name);
+                group.push((n, kernel));
+            }
+            None => groups.push(([name].into(), vec![(n, kernel)])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn module(kernels: &[(u64, Kernel)]) -> Result<Module, String> {
+    let mut module = Module::new();
+    for (_, kernel) in kernels {
+        module.push(kernel.clone()).map_err(|e| e.to_string())?;
+    }
+    Ok(module)
+}
+
+fn assembles(ptxas: &Ptxas, kernels: &[(u64, Kernel)], target: &str) -> Result<(), String> {
+    let options = ptx::Options::new(ptx::Target::parse(target).map_err(|e| e.to_string())?);
+    let mut text = Vec::new();
+    ptx::Emitter::new()
+        .emit_module(&module(kernels)?, &options, &mut text)
+        .map_err(|e| e.to_string())?;
+    let text = String::from_utf8(text).map_err(|e| e.to_string())?;
+    let assembled = ptxas.assemble_with(&text, target, &Options::default());
+    assembled.map(drop).map_err(|e| e.to_string())
+}
+
+fn validates(
+    val: SpirvVal,
+    kernels: &[(u64, Kernel)],
+    options: &spirv::Options,
+) -> Result<(), String> {
+    let words = spirv::emit_module(&module(kernels)?, options).map_err(|e| e.to_string())?;
+    val.validate(&words, Env::Vulkan1_3)
+        .map_err(|e| e.to_string())
+}
+
 #[test]
 fn the_oracles_accept_every_kernel() {
     let mut valid: Vec<(String, Kernel)> = Vec::new();
@@ -59,44 +110,44 @@ fn the_oracles_accept_every_kernel() {
         let found = kernels(&text).unwrap_or_default().into_iter();
         valid.extend(found.map(|k| (shown(&file), k)));
     }
+    let numbered = || {
+        (0..)
+            .zip(&valid)
+            .map(|(n, (_, kernel))| (n, kernel.clone()))
+    };
+    let mut options = spirv::Options::default();
+    options.dynamic_shared_len = Some(16);
+    // What a target refuses is told by the files.
+    let modules = groups(numbered().filter(|(_, k)| spirv::emit(k, &options).is_ok()));
     let mut texts = Vec::new();
-    let mut modules = Vec::new();
-    for (file, kernel) in &valid {
-        let place = format!("{file}, {}", kernel.name());
-        for name in ["sm_75", "sm_90"] {
-            let options = ptx::Options::new(ptx::Target::parse(name).unwrap());
-            if let Ok(text) = ptx::emit(kernel, &options) {
-                texts.push((place.clone(), text, name));
-            }
-        }
-        let mut options = spirv::Options::default();
-        options.dynamic_shared_len = Some(16);
-        if let Ok(words) = spirv::emit(kernel, &options) {
-            modules.push((place, words));
-        }
+    for target in ["sm_75", "sm_90"] {
+        let only = ptx::Options::new(ptx::Target::parse(target).unwrap());
+        let emitted = groups(numbered().filter(|(_, k)| ptx::emit(k, &only).is_ok()));
+        texts.extend(emitted.into_iter().map(|group| (group, target)));
     }
     assert!(!texts.is_empty() && !modules.is_empty());
+    let mut faults = Vec::new();
     if let Some(ptxas) = Ptxas::get() {
-        let jobs: Vec<_> = texts
-            .iter()
-            .map(|(_, t, target)| (t.as_str(), *target))
-            .collect();
-        let results = ptxas.assemble_all(&jobs, &Options::default());
-        for ((place, _, target), result) in texts.iter().zip(results) {
-            if let Err(e) = result {
-                panic!("{place} for {target}: {e}");
-            }
-        }
+        faults.extend(parallel::map(&texts, |(group, target)| {
+            guilty(group, &|some| assembles(ptxas, some, target))
+        }));
     }
     if let Some(val) = SpirvVal::get() {
-        let jobs: Vec<_> = modules
-            .iter()
-            .map(|(_, w)| (w.as_slice(), Env::Vulkan1_3))
-            .collect();
-        for ((place, _), result) in modules.iter().zip(val.validate_all(&jobs)) {
-            if let Err(e) = result {
-                panic!("{place}: {e}");
-            }
-        }
+        faults.extend(parallel::map(&modules, |group| {
+            guilty(group, &|some| validates(val, some, &options))
+        }));
     }
+    let told = faults.into_iter().flatten().map(|fault| {
+        let places = fault.seeds.iter().filter_map(|&n| {
+            let (file, kernel) = valid.get(n as usize)?;
+            Some(format!("{file}, {}", kernel.name()))
+        });
+        format!(
+            "{}: {}",
+            places.collect::<Vec<_>>().join("; "),
+            fault.message
+        )
+    });
+    let told: Vec<String> = told.collect();
+    assert!(told.is_empty(), "{}", told.join("\n"));
 }

@@ -1,7 +1,7 @@
 //! The loops that the builder's helpers make run as often as they should, at the ends of every integer type.
 
 use kernite::builder::KernelBuilder;
-use kernite::kernel::Kernel;
+use kernite::kernel::{Bounds, Kernel};
 use kernite::types::{Access, Const, Type};
 use kernite_suite::run::{Case, Value};
 
@@ -25,6 +25,7 @@ fn rounds(start: Const, end: Const, step: Const) -> u32 {
         grid: [1, 1, 1],
         args: vec![Value::of(&[0u32])],
         dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
     };
     let bytes = case.reference(32).unwrap().remove(0);
     u32::from_le_bytes(bytes.try_into().unwrap())

@@ -53,12 +53,19 @@ pub fn count() -> usize {
 /// The environment variable that, when `1`, turns a missing GPU into a failure.
 pub const REQUIRE_GPU: &str = "KERNITE_REQUIRE_GPU";
 
+/// Whether a missing GPU is a failure.
+pub fn gpu_required() -> bool {
+    std::env::var(REQUIRE_GPU).is_ok_and(|value| value == "1")
+}
+
 /// Says that there is no GPU, or no driver for it: a counted, printed skip.
 ///
 /// # Panics
 /// `KERNITE_REQUIRE_GPU` is `1`.
 pub fn no_gpu(why: &str) {
-    let required = std::env::var(REQUIRE_GPU).is_ok_and(|value| value == "1");
-    assert!(!required, "{REQUIRE_GPU}=1, but there is no GPU: {why}");
+    assert!(
+        !gpu_required(),
+        "{REQUIRE_GPU}=1, but there is no GPU: {why}"
+    );
     skip("GPU", why);
 }

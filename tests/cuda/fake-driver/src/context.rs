@@ -128,6 +128,11 @@ entry! {
 
     fn cuCtxSynchronize() |state| {
         let context = state.context()?;
+        if !state.captures.is_empty() {
+            state.captures.values_mut().for_each(|capture| capture.invalid = true);
+            state.violation("not while a stream is being captured");
+            return Err(crate::CAPTURE_UNSUPPORTED);
+        }
         let streams = state.objects.iter().filter(|(_, o)| o.kind == Kind::Stream && o.context != context);
         let others: Vec<usize> = streams.map(|(&handle, _)| handle).collect();
         let clocks: Vec<_> = state.clocks.iter().filter(|(s, _)| !others.contains(s)).map(|(_, c)| c.clone()).collect();

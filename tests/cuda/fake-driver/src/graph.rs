@@ -55,7 +55,7 @@ pub struct CopyNode {
 }
 
 impl crate::state::State {
-    fn node(
+    pub fn node(
         &mut self,
         graph: usize,
         addresses: Vec<u64>,
@@ -166,7 +166,7 @@ entry! {
     }
 
     fn cuGraphLaunch(exec: usize, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let addresses = state.object(exec, Kind::Exec)?.addresses.clone();
         let operation = state.operation(stream);
         state.object(exec, Kind::Exec)?.uses.push(operation);

@@ -83,6 +83,9 @@ pub unsafe extern "system" fn cuLaunchKernel(
         }
         // SAFETY: the caller passes a pointer for each parameter.
         let addresses = unsafe { state.arguments(&entry.params, values) };
+        if state.captured(stream, &addresses)? {
+            return Ok(());
+        }
         state.run(module, stream, &addresses)
     };
     launch().err().unwrap_or(0)

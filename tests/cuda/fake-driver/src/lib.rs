@@ -11,6 +11,7 @@
 //! Each loaded copy of the library has books of its own; tests load a copy each. They ask through the `fake_*` functions.
 #![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
+mod capture;
 mod clock;
 mod context;
 mod control;
@@ -34,6 +35,11 @@ const INVALID_HANDLE: u32 = 400;
 const NOT_FOUND: u32 = 500;
 /// `CUDA_ERROR_NOT_READY`.
 const NOT_READY: u32 = 600;
+
+/// `CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED`.
+const CAPTURE_UNSUPPORTED: u32 = 900;
+/// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED`.
+const CAPTURE_INVALIDATED: u32 = 901;
 
 /// What an entry point returns for what its body does.
 fn code_of(body: impl FnOnce() -> Result<(), u32>) -> u32 {

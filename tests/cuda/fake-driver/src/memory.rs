@@ -117,7 +117,7 @@ entry! {
     }
 
     fn cuMemAllocAsync(to: *mut u64, len: usize, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let operation = state.operation(stream);
         let address = state.allocate(len, false, Some(operation))?;
         // SAFETY: the caller passes a pointer to an address.
@@ -126,7 +126,7 @@ entry! {
     }
 
     fn cuMemAllocFromPoolAsync(to: *mut u64, len: usize, pool: usize, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         state.object(pool, Kind::Pool)?;
         let operation = state.operation(stream);
         let address = state.allocate(len, false, Some(operation))?;
@@ -182,7 +182,7 @@ entry! {
     }
 
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, len: usize, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let operation = state.operation(stream);
         state.touch(to, len, stream, operation)?;
         state.touch_host_memory(from as u64, operation);
@@ -192,7 +192,7 @@ entry! {
     }
 
     fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, len: usize, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let operation = state.operation(stream);
         state.touch(from, len, stream, operation)?;
         state.touch_host_memory(to as u64, operation);
@@ -203,6 +203,9 @@ entry! {
 
     fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, len: usize, stream: usize) |state| {
         state.check_stream(stream)?;
+        if state.captured(stream, &[from, to])? {
+            return Ok(());
+        }
         let operation = state.operation(stream);
         state.touch(from, len, stream, operation)?;
         state.touch(to, len, stream, operation)?;
@@ -226,6 +229,9 @@ entry! {
 
 fn fill(state: &mut State, to: u64, word: &[u8], count: usize, stream: usize) -> Result<(), u32> {
     state.check_stream(stream)?;
+    if state.captured(stream, &[to])? {
+        return Ok(());
+    }
     let operation = state.operation(stream);
     let len = count * word.len();
     state.touch(to, len, stream, operation)?;
@@ -248,7 +254,7 @@ entry! {
     }
 
     fn cuMemFreeAsync(address: u64, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         state.free(address, false, Some(stream))
     }
 

@@ -86,6 +86,16 @@ pub struct Memory {
     pub allocated: Option<Use>,
 }
 
+/// A capture under way.
+pub struct Capture {
+    pub graph: usize,
+    pub last: Option<usize>,
+    /// Something forbidden ended it.
+    pub invalid: bool,
+    /// What `cuStreamGetCaptureInfo` points to.
+    pub shown: Box<usize>,
+}
+
 struct Injection {
     name: String,
     /// Calls to let pass before it.
@@ -106,6 +116,8 @@ pub struct State {
     pub clocks: HashMap<usize, Clock>,
     pub host: Clock,
     next: usize,
+    /// Streams that are being captured.
+    pub captures: HashMap<usize, Capture>,
     /// The primary context of each device and how often it is retained.
     pub primaries: HashMap<i32, (usize, u32)>,
 }
@@ -246,6 +258,17 @@ impl State {
             return Ok(());
         }
         self.object(stream, Kind::Stream).map(|_| ())
+    }
+
+    /// A stream that may be used in the current context and is not being captured, which would end the capture.
+    pub fn check_running(&mut self, stream: usize) -> Result<(), u32> {
+        self.check_stream(stream)?;
+        if let Some(capture) = self.captures.get_mut(&stream) {
+            capture.invalid = true;
+            self.violation("not for a stream that is being captured");
+            return Err(crate::CAPTURE_UNSUPPORTED);
+        }
+        Ok(())
     }
 
     /// What a stream's next operation comes behind. What the host knows to be over comes before all that is put in now.

@@ -23,21 +23,21 @@ entry! {
     }
 
     fn cuStreamSynchronize(stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let clock = state.clock(stream).clone();
         state.host.merge(&clock);
         Ok(())
     }
 
     fn cuStreamQuery(stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let last = state.operation(stream);
         let done = crate::clock::Use { count: last.count - 1, ..last };
         if done.count == 0 || state.host.has_seen(done) { Ok(()) } else { Err(NOT_READY) }
     }
 
     fn cuStreamWaitEvent(stream: usize, event: usize, _flags: u32) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         if let Some(recorded) = state.object(event, Kind::Event)?.recorded.clone() {
             state.clock(stream).merge(&recorded);
         }
@@ -54,7 +54,7 @@ entry! {
     }
 
     fn cuEventRecord(event: usize, stream: usize) |state| {
-        state.check_stream(stream)?;
+        state.check_running(stream)?;
         let clock = state.clock(stream).clone();
         state.object(event, Kind::Event)?.recorded = Some(clock);
         Ok(())
@@ -88,6 +88,9 @@ entry! {
 entry! {
     gives back
     fn cuStreamDestroy_v2(stream: usize) |state| {
+        if state.captures.remove(&stream).is_some() {
+            state.violation("destroyed while it is being captured");
+        }
         state.remove(stream, Kind::Stream)
     }
 

@@ -1,7 +1,7 @@
 //! The cache of machine code.
 
 use kernite::cuda::cache::{Cache, CacheError, Source, Unsafe};
-use kernite::cuda::{Code, LoadOptions};
+use kernite::cuda::{Code, LoadOptions, args};
 use kernite_cuda_tests::fake::Fake;
 use kernite_cuda_tests::kernels::{SAXPY, empty_entry, saxpy};
 use std::fs;
@@ -77,6 +77,32 @@ fn code_is_assembled_once() {
         .load(&fake.context(), SAXPY, &options)
         .unwrap();
     assert_eq!(source, Source::Assembled);
+}
+
+#[test]
+fn kernels_are_loaded_by_way_of_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    for expected in [Source::Assembled, Source::Cache] {
+        let fake = Fake::new();
+        {
+            let cache = Cache::open(folder.path()).unwrap();
+            let context = fake.context();
+            let options = LoadOptions::new();
+            let (function, source) = context
+                .load_kernel_cached(&saxpy(), &options, &cache)
+                .unwrap();
+            assert_eq!(source, expected);
+            assert!(function.is_checked());
+            let stream = context.stream().unwrap();
+            let x = context.upload(&[0f32; 8]).unwrap();
+            let mut y = context.upload(&[0f32; 8]).unwrap();
+            let config = function.config_for(8).unwrap();
+            function
+                .launch(&stream, &config, &args![1.0f32, &x, &mut y])
+                .unwrap();
+        }
+        fake.assert_clean();
+    }
 }
 
 #[test]

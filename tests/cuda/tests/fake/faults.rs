@@ -70,6 +70,18 @@ fn work(fake: &Fake, context: &Context) -> Result<(), Error> {
     graph.set_launch(launch, &config, &args![2.0f32, &copied, &mut y])?;
     graph.launch(&a)?;
     drop(graph);
+    let mut captured = a.capture(|s| {
+        s.fill(&mut y, 3.0)?;
+        checked.launch(s, &config, &args![1.0f32, &x, &mut y])?;
+        s.copy(&x, &mut y)
+    })?;
+    let launch = captured.launches().next();
+    captured.launch(&b)?;
+    if let Some(launch) = launch {
+        captured.set_launch(launch, &config, &args![2.0f32, &copied, &mut y])?;
+    }
+    captured.launch(&a)?;
+    drop(captured);
     let mut profile = kernite::cuda::Profile::new(&a);
     profile.measure("nothing", || Ok(()))?;
     profile.report()?;

@@ -2,10 +2,13 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod cache;
+mod capture;
 mod contexts;
 mod faults;
 mod graphs;
 mod launching;
 mod loading;
 mod memory;
+mod pipeline;

@@ -9,11 +9,13 @@ mod values;
 use kernite::builder::KernelBuilder;
 use kernite::kernel::{Bounds, Kernel, Value as Id};
 use kernite::op::Op;
+use kernite::reference::{self, Arg, Buffer, Executor, Launch};
 use kernite::types::{Access, Type};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::run::Value;
+use crate::coverage::Pair;
+use crate::run::{Case, Value};
 
 pub use edges::rows;
 
@@ -52,6 +54,51 @@ impl Unit {
             approximate: false,
             bits: false,
             bounds: Bounds::Unchecked,
+        }
+    }
+
+    /// The contents of every buffer after a run on the reference executor, whose checks are those that the unit keeps to.
+    ///
+    /// # Panics
+    /// The executor finds a fault, which would be one of the unit.
+    pub fn reference(&self, subgroup_size: u32) -> Vec<Vec<u8>> {
+        let mut options = reference::Options::default();
+        options.subgroup_size = subgroup_size;
+        options.checks.bounds = self.bounds == Bounds::Unchecked;
+        options.checks.assume_uniform = false;
+        options.checks.buffer_races = false;
+        let mut types = self.kernel.buffers().iter().map(|b| b.elem);
+        let mut args: Vec<Arg> = self
+            .args
+            .iter()
+            .map(|value| match value {
+                Value::Bytes(bytes) => {
+                    let ty = types.next().unwrap_or(Type::NONE);
+                    let buffer = Buffer::from_bytes(ty, bytes);
+                    Arg::Buffer(buffer.unwrap_or_else(|e| panic!("{}: {e}", self.name)))
+                }
+                Value::Scalar(c) => Arg::Scalar(*c),
+            })
+            .collect();
+        Executor::new(options)
+            .run(&self.kernel, Launch::new([self.grid, 1, 1]), &mut args)
+            .unwrap_or_else(|e| panic!("{}: reference: {e}", self.name));
+        args.iter()
+            .filter_map(|a| a.buffer())
+            .map(|b| b.bytes().to_vec())
+            .collect()
+    }
+}
+
+impl Unit {
+    /// The launch.
+    pub fn case(&self) -> Case {
+        Case {
+            kernel: self.kernel.clone(),
+            grid: [self.grid, 1, 1],
+            args: self.args.clone(),
+            dynamic_shared: 0,
+            bounds: self.bounds,
         }
     }
 }
@@ -117,23 +164,8 @@ pub fn units() -> &'static [Unit] {
     &UNITS
 }
 
-/// The opcodes and types of the table that no unit covers; where an opcode has no type it stands with [`Type::NONE`].
-pub fn missing(units: &[Unit]) -> Vec<(Op, Type)> {
-    let covered: BTreeSet<(Op, Type)> = units.iter().flat_map(|u| u.covers.clone()).collect();
-    let mut missing = Vec::new();
-    for op in Op::ALL {
-        let types = op.row().types;
-        let wanted: Vec<Type> = if types.is_empty() {
-            vec![Type::NONE]
-        } else {
-            types.iter().collect()
-        };
-        missing.extend(
-            wanted
-                .into_iter()
-                .map(|ty| (op, ty))
-                .filter(|pair| !covered.contains(pair)),
-        );
-    }
-    missing
+/// The opcodes and types of the table that no unit covers, to be read.
+pub fn missing(units: &[Unit]) -> Vec<String> {
+    let covered: BTreeSet<Pair> = units.iter().flat_map(|u| u.covers.clone()).collect();
+    crate::coverage::missing(&covered)
 }

@@ -129,6 +129,7 @@ pub(super) fn units() -> Vec<Unit> {
                     }
                 }
                 Op::Var | Op::VarGet | Op::VarSet => units.push(variable(op, ty)),
+                Op::AssumeUniform => units.push(promise(ty)),
                 _ => {
                     let Some(ins) = operands(op, ty) else {
                         continue;
@@ -143,11 +144,7 @@ pub(super) fn units() -> Vec<Unit> {
                     };
                     let mut plain = unit(op, ty, "", &ins, out, |b, v| b.apply(op, v));
                     plain.ulps = if is_float(ty) { ulps(op, ty) } else { 0 };
-                    plain.bits = matches!(op, Op::Select | Op::AssumeUniform | Op::Copysign);
-                    if op == Op::AssumeUniform {
-                        // No element is.
-                        plain.approximate = true;
-                    }
+                    plain.bits = matches!(op, Op::Select | Op::Copysign);
                     units.push(plain);
                     if let Some(fast) = fast(op).filter(|_| is_float(ty)) {
                         let mut unit = unit(op, ty, " fast", &ins, out, fast);
@@ -287,6 +284,34 @@ fn extract(ty: Type, lanes: u8, lane: u8) -> Unit {
         let vector = b.construct(v);
         b.extract(vector, lane)
     });
+    unit.bits = true;
+    unit
+}
+
+/// A promise of uniformity that holds: every thread reads the first element.
+fn promise(ty: Type) -> Unit {
+    let mut b = KernelBuilder::new("main", [super::THREADS, 1, 1]);
+    let from = b.buffer("from", carried(ty), Access::ReadWrite);
+    let to = b.buffer("to", carried(ty), Access::Write);
+    let (i, zero) = (b.global_id(0), b.constant(0u32));
+    let mut value = b.load(from, zero);
+    if ty == Type::BOOL {
+        value = b.convert(value, ty);
+    }
+    value = b.assume_uniform(value);
+    if ty == Type::BOOL {
+        value = b.convert(value, Type::U32);
+    }
+    b.store(to, i, value);
+    let kernel = b.finish().unwrap_or_else(|e| panic!("{ty}: {e}"));
+    let all = super::edges::edges(ty);
+    let size = carried(ty).bytes() as usize;
+    let args = vec![
+        Value::Bytes(bytes(ty, all.into_iter().rev())),
+        Value::Bytes(vec![0xEE; super::THREADS as usize * size]),
+    ];
+    let op = Op::AssumeUniform;
+    let mut unit = Unit::new(format!("{op} {ty}"), vec![(op, ty)], kernel, args);
     unit.bits = true;
     unit
 }

@@ -73,6 +73,16 @@ pub fn kernels(text: &str) -> Result<Vec<Kernel>, FormatError> {
     Ok(parsed.flatten().flatten().collect())
 }
 
+/// Why the kernels of a file that are not valid are refused.
+///
+/// # Errors
+/// The file does not follow the format.
+pub fn refusals(text: &str) -> Result<Vec<ParseError>, FormatError> {
+    let file = File::parse(text)?;
+    let parsed = file.tests.iter().map(|test| parse(&file.lines, test));
+    Ok(parsed.filter_map(Result::err).collect())
+}
+
 fn parse(lines: &[String], test: &Test) -> Result<Vec<Kernel>, ParseError> {
     let kernel = lines.get(test.kernel.clone()).unwrap_or(&[]);
     // Empty lines before it, so that places are those of the file.

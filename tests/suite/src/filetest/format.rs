@@ -1,5 +1,6 @@
 //! Reading a file into its tests.
 
+use kernite::kernel::Bounds;
 use kernite::{ptx, spirv};
 use std::ops::Range;
 
@@ -47,7 +48,7 @@ pub enum Kind {
     Run(Run),
 }
 
-/// `; ptx TARGET [full] [refused]:`
+/// `; ptx TARGET [checked] [full] [refused]:`
 #[derive(Clone, Copy, Debug)]
 pub struct Ptx {
     /// The target and everything else that the emitter is told.
@@ -69,9 +70,11 @@ pub struct Spirv {
     pub refused: bool,
 }
 
-/// `; run [grid X Y Z] [shared N] [subgroup N] [lanes N] [subnormals] [except NAME]: ARG, … -> bufN: VALUE, …`
+/// `; run [checked] [grid X Y Z] [shared N] [subgroup N] [lanes N] [subnormals] [except NAME]: ARG, … -> bufN: VALUE, …`
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
+    /// What accesses outside do.
+    pub bounds: Bounds,
     /// Workgroups along x, y and z.
     pub grid: [u32; 3],
     /// Elements of the dynamic shared array.
@@ -286,6 +289,7 @@ impl Ptx {
         };
         for word in words {
             match word {
+                "checked" => ptx.options = ptx.options.with_bounds(Bounds::Checked),
                 "full" => ptx.full = true,
                 "refused" => ptx.refused = true,
                 _ => return Err(no_option(word)),
@@ -307,6 +311,7 @@ impl Spirv {
             match word {
                 "full" => spirv.full = true,
                 "refused" => spirv.refused = true,
+                "checked" => options.bounds = Bounds::Checked,
                 "1.3" => options.version = spirv::Version::V1_3,
                 "1.4" => options.version = spirv::Version::V1_4,
                 "1.5" => options.version = spirv::Version::V1_5,
@@ -335,6 +340,7 @@ impl Spirv {
 impl Run {
     fn parse<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Run, FormatErrorKind> {
         let mut run = Run {
+            bounds: Bounds::Unchecked,
             grid: [1; 3],
             shared: 0,
             subgroup: None,
@@ -354,6 +360,7 @@ impl Run {
                     .ok_or_else(no_option)
             };
             match word {
+                "checked" => run.bounds = Bounds::Checked,
                 "grid" => run.grid = [number()?, number()?, number()?],
                 "shared" => run.shared = number()?,
                 "subgroup" => run.subgroup = Some(number()?),

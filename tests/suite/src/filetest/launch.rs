@@ -1,9 +1,11 @@
 //! Carrying out `; run` directives: on the reference executor, and on every device at hand.
 
 use super::format::Run;
+use crate::gpu;
 use crate::run::{Case, Value};
 use crate::values::{self, Argument};
-use kernite::kernel::{Kernel, ParamRef, Uses};
+use kernite::cuda;
+use kernite::kernel::{Bounds, Kernel, ParamRef, Uses};
 use kernite::reference::compare;
 use kernite::spirv;
 use kernite::types::{Access, Type};
@@ -27,15 +29,20 @@ pub(super) fn run(kernel: &Kernel, run: &Run, text: &str) -> Result<(), String> 
         grid: run.grid,
         args: bind(kernel, arguments)?,
         dynamic_shared: run.shared,
+        bounds: Bounds::Unchecked,
     };
     let expected = expected(kernel, results)?;
     for size in sizes(kernel, run) {
-        let got = case.reference(size).map_err(|e| e.to_string())?;
+        let got = case.reference_with(size, run.bounds);
+        let got = got.map_err(|e| e.to_string())?;
         agrees(&expected, &got)
             .map_err(|e| format!("on the reference executor, {size} lanes: {e}"))?;
     }
     if let Some(device) = Context::get() {
         on_vulkan(&case, run, device, &expected)?;
+    }
+    if let Some(device) = gpu::context() {
+        on_cuda(&case, run, device, &expected)?;
     }
     Ok(())
 }
@@ -133,52 +140,92 @@ fn on_vulkan(
 ) -> Result<(), String> {
     let info = device.info();
     let cannot = |why: &str| skip(&format!("run on {}", info.driver), why);
-    for feature in case.kernel.signature().features {
-        let name = feature.vulkan_name();
-        match info.features.get(name) {
-            Some(true) => {}
-            Some(false) => {
-                cannot(&format!("the device lacks {name}"));
-                return Ok(());
-            }
-            None => return Err(format!("the testkit does not read the feature {name}")),
-        }
-    }
-    let lanes = info.subgroups.size;
-    let exact = run.subgroup.or(case.kernel.required_subgroup_size());
-    if exact.is_some_and(|n| n != lanes) || run.lanes.is_some_and(|n| n > lanes) {
-        cannot(&format!("its subgroups have {lanes} lanes"));
+    let lacks = case
+        .lacks(device)
+        .or_else(|| lanes_differ(run, case.lanes(device)));
+    if let Some(lacks) = lacks {
+        cannot(&lacks);
         return Ok(());
     }
     let mut options: spirv::Options = case.options_for(device);
+    options.bounds = run.bounds;
+    let empty = |arg: &Value| matches!(arg, Value::Bytes(bytes) if bytes.is_empty());
+    if run.bounds == Bounds::Checked && case.args.iter().any(empty) {
+        // No descriptor is empty, so the length is told.
+        options.lengths = spirv::Lengths::HostFilled;
+    }
     if run.subnormals {
-        let keeps = info.float_controls.denorm_preserve;
         let used = |uses| case.kernel.uses().has(uses);
         let needed = [
-            (16, used(Uses::F16), keeps.f16),
-            (32, used(Uses::F32), keeps.f32),
-            (64, used(Uses::F64), keeps.f64),
+            (16, used(Uses::F16)),
+            (32, used(Uses::F32)),
+            (64, used(Uses::F64)),
         ];
-        if needed.iter().any(|&(_, used, keeps)| used && !keeps) {
+        let kept = |width| options.denorm_preserve & width != 0;
+        if needed.iter().any(|&(width, used)| used && !kept(width)) {
             cannot("it may flush subnormals");
             return Ok(());
         }
-        options.denorm_preserve = needed
-            .iter()
-            .filter(|&&(_, used, _)| used)
-            .map(|&(width, ..)| width)
-            .sum();
     }
     let got = case.vulkan(device, &options).map_err(|e| e.to_string())?;
-    let agreed = agrees(expected, &got).map_err(|e| format!("on {} {e}", info.driver));
-    let excepted = run.except.iter().find(|name| match name.as_str() {
+    let is = |name: &str| match name {
         "lavapipe" => info.is_lavapipe(),
         name => info.name.contains(name) || info.driver.contains(name),
-    });
-    match (excepted, agreed) {
+    };
+    judged(run, &info.driver, is, agrees(expected, &got))
+}
+
+/// On an NVIDIA GPU through its driver, which is given the text: always with checked bounds, since only such kernels are
+/// safe to launch.
+fn on_cuda(
+    case: &Case,
+    run: &Run,
+    device: &(cuda::Context, cuda::Stream),
+    expected: &[Expected],
+) -> Result<(), String> {
+    let lacks = if case.kernel.signature().assumes_uniform {
+        Some("what is assumed to be uniform only an unsafe launch takes".into())
+    } else if case
+        .kernel
+        .required_subgroup_size()
+        .is_some_and(|n| n != WARP)
+    {
+        Some(format!("subgroups have {WARP} lanes"))
+    } else {
+        lanes_differ(run, WARP)
+    };
+    if let Some(lacks) = lacks {
+        skip("run on CUDA", &lacks);
+        return Ok(());
+    }
+    let got = case.cuda(device).map_err(|e| e.to_string())?;
+    judged(run, "CUDA", |name| name == "cuda", agrees(expected, &got))
+}
+
+/// Lanes of a subgroup of every NVIDIA GPU.
+const WARP: u32 = 32;
+
+/// Why the results are not those of subgroups of so many lanes.
+fn lanes_differ(run: &Run, lanes: u32) -> Option<String> {
+    let other = run.subgroup.is_some_and(|n| n != lanes) || run.lanes.is_some_and(|n| n > lanes);
+    other.then(|| format!("its subgroups have {lanes} lanes"))
+}
+
+/// What a device made of it, in view of what it is known to do wrongly.
+fn judged(
+    run: &Run,
+    device: &str,
+    is: impl Fn(&str) -> bool,
+    agreed: Result<(), String>,
+) -> Result<(), String> {
+    let agreed = agreed.map_err(|e| format!("on {device} {e}"));
+    match (run.except.iter().find(|name| is(name)), agreed) {
         (None, agreed) => agreed,
         (Some(_), Err(known)) => {
-            cannot(&format!("known to be wrong: {known}"));
+            skip(
+                &format!("run on {device}"),
+                &format!("known to be wrong: {known}"),
+            );
             Ok(())
         }
         (Some(name), Ok(())) => Err(format!("{name} computes the right thing: drop `except`")),
@@ -220,6 +267,7 @@ mod tests {
             scalar arg0 u32\n  v0: u32 = global_id.x\n  v1: u32 = param arg0\n  store buf0[v0], v1\n}";
         let kernel: Kernel = text.parse().unwrap();
         let run = Run {
+            bounds: Bounds::Unchecked,
             grid: [1; 3],
             shared: 0,
             subgroup: None,

@@ -9,7 +9,7 @@ mod format;
 mod launch;
 mod names;
 
-pub use check::{Checked, Failure, check, kernels};
+pub use check::{Checked, Failure, check, kernels, refusals};
 pub use format::{Directive, File, FormatError, Kind, Ptx, Run, Spirv, Test};
 pub use names::readable;
 
@@ -23,9 +23,15 @@ pub fn blessing() -> bool {
     std::env::var_os(BLESS).is_some_and(|v| v == "1")
 }
 
+/// The environment variable that says where the files are, for a test that runs on another machine than it was built on.
+pub const FOLDER: &str = "KERNITE_FILETESTS";
+
 /// The folder of the files.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests")
+    match std::env::var_os(FOLDER) {
+        Some(folder) => folder.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests"),
+    }
 }
 
 /// Every file of the folder and the folders in it, sorted.

@@ -4,7 +4,7 @@
 mod spirv_cases;
 
 use kernite::builder::KernelBuilder;
-use kernite::kernel::{Kernel, Value as Id};
+use kernite::kernel::{Bounds, Kernel, Value as Id};
 use kernite::types::{Access, Const, Type};
 use kernite::{ptx, spirv, verify::FaultKind};
 use kernite_suite::run::{Case, Value};
@@ -41,6 +41,7 @@ fn values<const N: usize>(
         grid: [rows.len() as u32, 1, 1],
         args,
         dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
     };
     let mut expected = vec![Vec::new(); N];
     for (n, buffer) in expected.iter_mut().enumerate() {
@@ -474,6 +475,7 @@ fn case_15_nothing_flushes_unless_asked() {
         grid: [1, 1, 1],
         args: vec![Value::of(&[0u32; 2])],
         dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
     };
     assert_eq!(
         case.reference(32).unwrap()[0],

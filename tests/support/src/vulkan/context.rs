@@ -8,7 +8,7 @@ use ash::{Device, Entry, Instance, ext, khr, vk};
 
 use super::info::{self, DeviceInfo, Features, RawFeatures};
 use super::probe::FmaProbe;
-use super::{DEVICE, Error, VALIDATION};
+use super::{DEVICE, Error, VALIDATION, diagnosis};
 
 const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -77,13 +77,24 @@ impl Context {
         &self.info
     }
 
-    pub(super) fn create() -> Result<Self, Error> {
+    /// Makes the device that fits `wanted`, a value of the variable [`DEVICE`].
+    pub(super) fn create(wanted: &str) -> Result<Self, Error> {
         // SAFETY: the system's Vulkan loader has no initialisation of its own that
         // could be unsound, and the entry outlives everything made from it.
         let entry = unsafe { Entry::load() }.map_err(|e| Error::NoLoader(e.to_string()))?;
         let validating = std::env::var(VALIDATION).is_ok_and(|value| value == "1");
-        let instance = create_instance(&entry, validating)?;
-        let (physical, family) = choose(&instance)?;
+        let instance = create_instance(&entry, validating).map_err(|error| match error {
+            // What the loader answers where no driver could be opened.
+            Error::Call {
+                call,
+                code: code @ vk::Result::ERROR_INCOMPATIBLE_DRIVER,
+            } => no_device(&entry, wanted, vec![format!("none: {call} says {code:?}")]),
+            error => error,
+        })?;
+        let (physical, family) = match choose(&instance, wanted)? {
+            Ok(chosen) => chosen,
+            Err(found) => return Err(no_device(&entry, wanted, found)),
+        };
         // SAFETY: the physical device is the instance's.
         let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
         let (device, info) = create_device(&instance, physical, family)?;
@@ -129,17 +140,8 @@ fn create_instance(entry: &Entry, validating: bool) -> Result<Instance, Error> {
         .enabled_layer_names(&layers)
         .enabled_extension_names(&extensions);
     // SAFETY: every pointer in the structure is to something alive here.
-    let instance = unsafe { entry.create_instance(&create, None) }.map_err(|code| match code {
-        // What the loader answers where no driver is installed.
-        vk::Result::ERROR_INCOMPATIBLE_DRIVER => Error::NoDevice {
-            wanted: wanted(),
-            found: Vec::new(),
-        },
-        code => Error::Call {
-            call: "vkCreateInstance",
-            code,
-        },
-    })?;
+    let instance =
+        unsafe { entry.create_instance(&create, None) }.map_err(call("vkCreateInstance"))?;
     if validating {
         let messenger = vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
@@ -153,7 +155,16 @@ fn create_instance(entry: &Entry, validating: bool) -> Result<Instance, Error> {
     Ok(instance)
 }
 
-fn wanted() -> String {
+fn no_device(entry: &Entry, wanted: &str, found: Vec<String>) -> Error {
+    Error::NoDevice {
+        wanted: wanted.into(),
+        found,
+        diagnosis: diagnosis::report(entry),
+    }
+}
+
+/// The device that is asked for; empty when none is.
+pub(super) fn wanted() -> String {
     std::env::var(DEVICE).unwrap_or_default()
 }
 
@@ -180,8 +191,10 @@ fn fitness(wanted: &str, name: &str, kind: vk::PhysicalDeviceType) -> Option<u8>
     }
 }
 
-fn choose(instance: &Instance) -> Result<(vk::PhysicalDevice, u32), Error> {
-    let wanted = wanted();
+/// The device that fits best and its family of queues that compute, or the names of those that do not fit.
+type Choice = Result<(vk::PhysicalDevice, u32), Vec<String>>;
+
+fn choose(instance: &Instance, wanted: &str) -> Result<Choice, Error> {
     let mut found = Vec::new();
     let mut best: Option<(u8, vk::PhysicalDevice, u32)> = None;
     // SAFETY: the instance is alive.
@@ -201,17 +214,20 @@ fn choose(instance: &Instance) -> Result<(vk::PhysicalDevice, u32), Error> {
             .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE))
             .and_then(|index| u32::try_from(index).ok());
         if let (Some(family), true) = (family, properties.api_version >= vk::API_VERSION_1_2) {
-            let fits = fitness(&wanted, &name, properties.device_type);
+            let fits = fitness(wanted, &name, properties.device_type);
             if let Some(fits) = fits.filter(|&fits| best.is_none_or(|(most, ..)| fits > most)) {
                 best = Some((fits, physical, family));
             }
         }
-        found.push(name);
+        found.push(diagnosis::unfit(
+            &name,
+            properties.api_version,
+            family.is_some(),
+        ));
     }
-    match best {
-        Some((_, physical, family)) => Ok((physical, family)),
-        None => Err(Error::NoDevice { wanted, found }),
-    }
+    Ok(best
+        .map(|(_, physical, family)| (physical, family))
+        .ok_or(found))
 }
 
 fn create_device(

@@ -10,6 +10,8 @@
 //! | `any` | the first discrete GPU, else integrated, virtual, CPU |
 //! | anything else | the first whose name contains it, in any case |
 //!
+//! A device that is asked for and not there is a failure that says what is, never a skip.
+//!
 //! `KERNITE_VULKAN_VALIDATION=1` loads Khronos' validation layer; its errors then
 //! become [`Error::Validation`].
 //!
@@ -18,6 +20,7 @@
 #![allow(unsafe_code)]
 
 mod context;
+mod diagnosis;
 mod info;
 mod probe;
 mod run;
@@ -31,6 +34,7 @@ pub use info::{DeviceInfo, Features, FloatControls, Independence, Limits, Subgro
 pub use probe::FmaProbe;
 
 use crate::oracle::{self, Oracle};
+use crate::skip;
 
 /// The environment variable that chooses the device.
 pub const DEVICE: &str = "KERNITE_VULKAN_DEVICE";
@@ -128,12 +132,17 @@ pub enum Error {
     #[error("{VALIDATION}=1, but VK_LAYER_KHRONOS_validation is not installed")]
     NoValidationLayer,
     /// No device fits `KERNITE_VULKAN_DEVICE`.
-    #[error("no Vulkan 1.2 compute device fits {DEVICE}={wanted:?} (found: {})", found.join(", "))]
+    #[error(
+        "no Vulkan 1.2 compute device fits {DEVICE}={wanted:?} (found: {}){diagnosis}",
+        list(found)
+    )]
     NoDevice {
         /// The variable's value; empty when unset.
         wanted: String,
-        /// The names of the devices that are there.
+        /// The names of the devices that are there, with what they lack.
         found: Vec<String>,
+        /// The loader's version, the environment, and what became of each driver, a line each.
+        diagnosis: String,
     },
     /// A Vulkan call failed.
     #[error("{call}: {code:?}")]
@@ -182,19 +191,65 @@ pub enum Error {
     Validation(Vec<String>),
 }
 
+/// The whole of an error where it is a failure; its first line where it is a skip.
+fn told(error: &Error, failure: bool) -> String {
+    let text = error.to_string();
+    match text.lines().next() {
+        Some(first) if !failure => first.into(),
+        _ => text,
+    }
+}
+
+fn list(found: &[String]) -> String {
+    match found {
+        [] => "none".into(),
+        found => found.join(", "),
+    }
+}
+
 impl Context {
     /// The process's device, made at the first call; `None` after a counted skip.
     ///
     /// # Panics
     /// There is none and `KERNITE_REQUIRE_ORACLES` names `vulkan` (or `lavapipe`),
+    /// or `KERNITE_VULKAN_DEVICE` asks for one that is not there,
     /// or the validation layer was asked for and is missing.
     pub fn get() -> Option<&'static Self> {
         static CONTEXT: OnceLock<Result<Context, Error>> = OnceLock::new();
-        match CONTEXT.get_or_init(Self::create) {
+        let wanted = context::wanted();
+        match CONTEXT.get_or_init(|| Self::create(&wanted)) {
+            Ok(context) => Some(context),
+            Err(error @ Error::NoValidationLayer) => panic!("{error}"),
+            // Whoever names a device wants no other.
+            Err(error) if !wanted.is_empty() => panic!("{DEVICE}={wanted}: {error}"),
+            Err(error) => {
+                let required = oracle::required(Oracle::Vulkan);
+                oracle::missing(Oracle::Vulkan, &told(error, required));
+                None
+            }
+        }
+    }
+
+    /// The process's GPU: as [`Self::get`], but `gpu` where `KERNITE_VULKAN_DEVICE` names no device, and `None` after a
+    /// counted skip where that is no GPU.
+    ///
+    /// # Panics
+    /// There is none and `KERNITE_REQUIRE_GPU` is `1`, or `KERNITE_VULKAN_DEVICE` asks for a device that is not there.
+    pub fn gpu() -> Option<&'static Self> {
+        if !context::wanted().is_empty() {
+            let device = Self::get()?;
+            if device.info().software {
+                skip::no_gpu(&format!("{} computes on the CPU", device.info().name));
+                return None;
+            }
+            return Some(device);
+        }
+        static CONTEXT: OnceLock<Result<Context, Error>> = OnceLock::new();
+        match CONTEXT.get_or_init(|| Self::create("gpu")) {
             Ok(context) => Some(context),
             Err(error @ Error::NoValidationLayer) => panic!("{error}"),
             Err(error) => {
-                oracle::missing(Oracle::Vulkan, &error.to_string());
+                skip::no_gpu(&told(error, skip::gpu_required()));
                 None
             }
         }

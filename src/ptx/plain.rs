@@ -1,0 +1,445 @@
+//! The fast path: instructions that are one line of text.
+//!
+//! Most of a long kernel is such instructions. They are written from a table of patterns, in a loop that keeps what it
+//! counts in registers; whatever needs more than one line leaves the loop. What is written is what the opcode's method
+//! writes; a test holds the two against each other.
+
+use super::arith::{
+    ABS, ADD, ADD_BARE, DIV, FMA, MAD_LO, MAX, MIN, MUL, MUL_BARE, MUL_HI, NEG, SUB, SUB_BARE,
+};
+use super::bits::{AND, NOT, OR, XOR};
+use super::body::Body;
+use super::compare::{SETP_EQ, SETP_GE, SETP_GT, SETP_LE, SETP_LT, SETP_NE};
+use super::mnemonic::{Class, Kind, MOV, Mnemonic};
+use super::writer::Piece;
+use crate::op::Op;
+use crate::types::Type;
+
+/// How the words of an instruction become a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// So many operands to a new register.
+    Line(u8),
+    /// Two operands to a predicate; the kind is theirs.
+    Compare,
+    /// To the register of a variable; the kind is that of the value.
+    VarSet,
+}
+
+/// One pattern, for instructions without flags.
+#[derive(Clone, Copy)]
+struct Pattern {
+    shape: Shape,
+    /// Bits of the kinds for which it holds.
+    kinds: u16,
+    mnemonic: &'static Mnemonic,
+}
+
+const fn bits(kinds: &[Kind]) -> u16 {
+    let mut bits = 0;
+    let mut i = 0;
+    while i < kinds.len() {
+        bits |= 1 << kinds[i] as u16;
+        i += 1;
+    }
+    bits
+}
+
+const BOOL: u16 = bits(&[Kind::Bool]);
+const INTS: u16 = bits(&[Kind::I32, Kind::U32, Kind::I64, Kind::U64]);
+const SIGNED: u16 = bits(&[Kind::I32, Kind::I64]);
+const FLOATS: u16 = bits(&[Kind::F32, Kind::F64]);
+const NARROW: u16 = bits(&[Kind::I8, Kind::U8, Kind::I16, Kind::U16]);
+const F16: u16 = bits(&[Kind::F16]);
+const NUMBERS: u16 = INTS | FLOATS | NARROW | F16 | bits(&[Kind::BF16]);
+
+const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
+    const fn of(shape: Shape, kinds: u16, mnemonic: &'static Mnemonic) -> Option<Pattern> {
+        Some(Pattern {
+            shape,
+            kinds,
+            mnemonic,
+        })
+    }
+    /// A sum or product, which may be contracted or not.
+    const fn sum(
+        contract: bool,
+        bare: &'static Mnemonic,
+        exact: &'static Mnemonic,
+    ) -> Option<Pattern> {
+        of(BINARY, INTS | FLOATS, if contract { bare } else { exact })
+    }
+    const UNARY: Shape = Shape::Line(1);
+    const BINARY: Shape = Shape::Line(2);
+    const TERNARY: Shape = Shape::Line(3);
+    const COMPARED: u16 = INTS | FLOATS | NARROW | F16;
+    match op {
+        Op::Add => sum(contract, &ADD_BARE, &ADD),
+        Op::Sub => sum(contract, &SUB_BARE, &SUB),
+        Op::Mul => sum(contract, &MUL_BARE, &MUL),
+        Op::MulHi => of(BINARY, INTS, &MUL_HI),
+        Op::Div => of(BINARY, FLOATS, &DIV),
+        Op::Neg => of(UNARY, SIGNED | FLOATS, &NEG),
+        Op::Abs => of(UNARY, SIGNED | FLOATS, &ABS),
+        Op::Min => of(BINARY, INTS | FLOATS | NARROW, &MIN),
+        Op::Max => of(BINARY, INTS | FLOATS | NARROW, &MAX),
+        Op::MulAdd => of(TERNARY, INTS, &MAD_LO),
+        Op::Fma => of(TERNARY, FLOATS | F16, &FMA),
+        Op::And => of(BINARY, BOOL | INTS | NARROW, &AND),
+        Op::Or => of(BINARY, BOOL | INTS | NARROW, &OR),
+        Op::Xor => of(BINARY, BOOL | INTS | NARROW, &XOR),
+        Op::Not => of(UNARY, BOOL | INTS, &NOT),
+        Op::Eq => of(Shape::Compare, COMPARED, &SETP_EQ),
+        Op::Ne => of(Shape::Compare, COMPARED, &SETP_NE),
+        Op::Lt => of(Shape::Compare, COMPARED, &SETP_LT),
+        Op::Le => of(Shape::Compare, COMPARED, &SETP_LE),
+        Op::Gt => of(Shape::Compare, COMPARED, &SETP_GT),
+        Op::Ge => of(Shape::Compare, COMPARED, &SETP_GE),
+        Op::Var | Op::VarGet => of(UNARY, BOOL | NUMBERS, &MOV),
+        Op::VarSet => of(Shape::VarSet, BOOL | NUMBERS, &MOV),
+        Op::Const
+        | Op::Param
+        | Op::GlobalId
+        | Op::LocalId
+        | Op::WorkgroupId
+        | Op::WorkgroupSize
+        | Op::NumWorkgroups
+        | Op::GlobalSize
+        | Op::LocalIndex
+        | Op::SubgroupSize
+        | Op::Lane
+        | Op::SubgroupId
+        | Op::AssumeUniform
+        | Op::Rem
+        | Op::MinNan
+        | Op::MaxNan
+        | Op::Clamp
+        | Op::AddSat
+        | Op::SubSat
+        | Op::Dot4Add
+        | Op::Shl
+        | Op::Shr
+        | Op::RotateLeft
+        | Op::RotateRight
+        | Op::Clz
+        | Op::Ctz
+        | Op::Popcount
+        | Op::ReverseBits
+        | Op::BitfieldExtract
+        | Op::BitfieldInsert
+        | Op::FunnelShl
+        | Op::FunnelShr
+        | Op::Convert
+        | Op::Bitcast
+        | Op::Pack
+        | Op::Unpack
+        | Op::Sqrt
+        | Op::Rsqrt
+        | Op::Rcp
+        | Op::Floor
+        | Op::Ceil
+        | Op::Trunc
+        | Op::RoundEven
+        | Op::Exp
+        | Op::Exp2
+        | Op::Log
+        | Op::Log2
+        | Op::Pow
+        | Op::Sin
+        | Op::Cos
+        | Op::Tan
+        | Op::Tanh
+        | Op::Erf
+        | Op::Fract
+        | Op::Copysign
+        | Op::IsNan
+        | Op::IsInf
+        | Op::Select
+        | Op::Construct2
+        | Op::Construct4
+        | Op::Extract
+        | Op::Load
+        | Op::Store
+        | Op::ArrayLength
+        | Op::AtomicLoad
+        | Op::AtomicStore
+        | Op::AtomicAdd
+        | Op::AtomicSub
+        | Op::AtomicMin
+        | Op::AtomicMax
+        | Op::AtomicAnd
+        | Op::AtomicOr
+        | Op::AtomicXor
+        | Op::AtomicExchange
+        | Op::AtomicCompareExchange
+        | Op::WorkgroupBarrier
+        | Op::MemoryFence
+        | Op::Shuffle
+        | Op::ShuffleXor
+        | Op::ShuffleUp
+        | Op::ShuffleDown
+        | Op::Broadcast
+        | Op::Ballot
+        | Op::Any
+        | Op::All
+        | Op::Elect
+        | Op::SubgroupAdd
+        | Op::SubgroupMin
+        | Op::SubgroupMax
+        | Op::SubgroupAnd
+        | Op::SubgroupOr
+        | Op::SubgroupXor
+        | Op::SubgroupBarrier
+        | Op::If
+        | Op::Else
+        | Op::End
+        | Op::Loop
+        | Op::Continuing
+        | Op::Break
+        | Op::Continue
+        | Op::Return => None,
+    }
+}
+
+/// A pattern for one scalar type.
+#[derive(Clone, Copy)]
+struct Row {
+    mnemonic: &'static Piece,
+    /// The number of operands; 0 where there is no pattern.
+    operands: u8,
+    class: Class,
+}
+
+/// What is known of an opcode.
+#[derive(Clone, Copy)]
+struct Plain {
+    /// By the low four bits of the type's code, which are its scalar.
+    rows: [Row; 16],
+    /// What decides on the row, where it is not the type made.
+    by: Shape,
+}
+
+/// The number of opcodes that have patterns, and one for all that have none.
+const COUNT: usize = {
+    let mut count = 1;
+    let mut i = 0;
+    while i < crate::op::COUNT {
+        count += pattern(Op::ALL[i], false).is_some() as usize;
+        i += 1;
+    }
+    count
+};
+
+const fn plain(contract: bool) -> [Plain; COUNT] {
+    let none = Row {
+        mnemonic: MOV.of(Kind::Bool),
+        operands: 0,
+        class: Class::Pred,
+    };
+    let mut all = [Plain {
+        rows: [none; 16],
+        by: Shape::Line(0),
+    }; COUNT];
+    let mut next = 1;
+    let mut i = 0;
+    while i < crate::op::COUNT {
+        if let Some(pattern) = pattern(Op::ALL[i], contract) {
+            all[next].by = pattern.shape;
+            let mut code = 0;
+            while code < 16 {
+                if let Some(ty) = Type::from_code(code)
+                    && let Some(kind) = Kind::of_const(ty)
+                    && pattern.kinds >> kind as u16 & 1 != 0
+                {
+                    let (operands, class) = match pattern.shape {
+                        Shape::Line(operands) => (operands, kind.class()),
+                        Shape::Compare => (2, Class::Pred),
+                        Shape::VarSet => (1, kind.class()),
+                    };
+                    assert!(pattern.mnemonic.of(kind).is_short());
+                    all[next].rows[code as usize] = Row {
+                        mnemonic: pattern.mnemonic.of(kind),
+                        operands,
+                        class,
+                    };
+                }
+                code += 1;
+            }
+            next += 1;
+        }
+        i += 1;
+    }
+    all
+}
+
+/// Without contraction and with it.
+static PLAIN: [[Plain; COUNT]; 2] = [plain(false), plain(true)];
+
+/// The place in [`PLAIN`] by opcode number.
+static PLACES: [u8; 256] = {
+    let mut places = [0; 256];
+    let mut next = 1;
+    let mut i = 0;
+    while i < crate::op::COUNT {
+        let op = Op::ALL[i];
+        if pattern(op, false).is_some() {
+            // `Op`'s table refuses to compile with a number above 255.
+            places[op as usize] = next;
+            next += 1;
+        }
+        i += 1;
+    }
+    places
+};
+
+/// Whether an opcode has patterns.
+#[inline(always)]
+pub(super) fn may_be(op: Op) -> bool {
+    PLACES[op as usize & 255] != 0
+}
+
+impl Body<'_, '_> {
+    /// Writes instructions as long as they have patterns.
+    pub fn plain(&mut self) {
+        let insts = self.insts;
+        let table = &PLAIN[usize::from(self.contract)];
+        let values = &mut self.values[..];
+        let registers = &mut self.registers;
+        let mut lines = self.w.lines();
+        let mut at = self.at;
+        let code_of = |word: u32| insts.get(word as usize).map_or(0, |i| i.ty.code());
+        for inst in insts.get(at..).unwrap_or(&[]) {
+            let place = PLACES[inst.op as usize & 255];
+            let Some(plain) = table.get(usize::from(place)) else {
+                break;
+            };
+            let code = match plain.by {
+                Shape::Line(_) => inst.ty.code(),
+                Shape::Compare => code_of(inst.a),
+                Shape::VarSet => code_of(inst.b),
+            };
+            let row = &plain.rows[code as usize & 15];
+            if row.operands == 0 || inst.flags != 0 {
+                break;
+            }
+            let Some(line) = lines.line() else { break };
+            // A wide operand takes another way.
+            let short = |word: u32| {
+                let value = values.get(word as usize).copied();
+                value.filter(|token| !token.is_wide())
+            };
+            let Some(a) = short(inst.a) else { break };
+            if plain.by == Shape::VarSet {
+                let Some(b) = short(inst.b) else { break };
+                line.begin(row.mnemonic, a).operand(b).end();
+                at += 1;
+                continue;
+            }
+            // As many counters as classes.
+            let registers = &mut registers[row.class as usize];
+            let to = registers.next();
+            let mut line = line.begin(row.mnemonic, to).operand(a);
+            if row.operands > 1 {
+                let Some(b) = short(inst.b) else { break };
+                line = line.operand(b);
+                if row.operands > 2 {
+                    let Some(c) = short(inst.c) else { break };
+                    line = line.operand(c);
+                }
+            }
+            line.end();
+            registers.count_up();
+            if let Some(slot) = values.get_mut(at) {
+                *slot = to;
+            }
+            at += 1;
+        }
+        let left = lines.left();
+        self.w.resume(left);
+        self.at = at;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::KernelBuilder;
+    use crate::kernel::Value;
+    use crate::op::Operand;
+    use crate::ptx::{Emitter, Options, Target};
+    use crate::types::{Const, Scalar};
+
+    /// Every opcode of values that has patterns, on every type, of registers and of constants, narrow and wide.
+    fn describe(b: &mut KernelBuilder) {
+        b.reset("k", [64, 1, 1]);
+        for scalar in Scalar::ALL {
+            let ty = Type::of(scalar);
+            let given = b.scalar("", ty);
+            let parameter = b.param(given);
+            let most = match scalar.bits() {
+                1 => 1,
+                64 => u64::MAX >> 1,
+                bits => (1 << (bits - 1)) - 1,
+            };
+            let (one, most) = (Const::new(ty, 1).unwrap(), Const::new(ty, most).unwrap());
+            let (one, most) = (b.constant(one), b.constant(most));
+            let (flag, count) = (b.constant(true), b.constant(3u32));
+            let var = b.var(most);
+            for rotation in 0..3 {
+                let mut values = [parameter, one, most];
+                values.rotate_left(rotation);
+                for op in Op::ALL {
+                    let row = op.row();
+                    if !may_be(op)
+                        || !row.types.contains(ty)
+                        || row.operands.contains(&Operand::Var)
+                    {
+                        continue;
+                    }
+                    let operand = |(n, kind): (usize, &Operand)| match kind {
+                        Operand::Bool => flag,
+                        Operand::U32 => count,
+                        _ => values[n % 3],
+                    };
+                    let operands: Vec<Value> =
+                        row.operands.iter().enumerate().map(operand).collect();
+                    if op != Op::Var {
+                        b.apply(op, &operands);
+                    }
+                }
+                b.set(var, values[0]);
+                let held = b.get(var);
+                b.set(var, held);
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_write_what_the_methods_write() {
+        for contract in [false, true] {
+            let mut b = KernelBuilder::new("k", [1, 1, 1]);
+            describe(&mut b);
+            if contract {
+                b.allow_contraction();
+            }
+            let kernel = b.finish().unwrap();
+            for target in ["sm_75", "sm_90"] {
+                let options = Options::new(Target::parse(target).unwrap());
+                let text = |mut emitter: Emitter| {
+                    let mut out = Vec::new();
+                    emitter.emit(&kernel, &options, &mut out).unwrap();
+                    String::from_utf8(out).unwrap()
+                };
+                let (fast, slow) = (
+                    text(Emitter::new()),
+                    text(Emitter::new().without_patterns()),
+                );
+                assert!(fast.lines().count() > 500);
+                for (fast, slow) in fast.lines().zip(slow.lines()) {
+                    assert_eq!(fast, slow);
+                }
+                assert_eq!(fast, slow);
+            }
+        }
+    }
+}

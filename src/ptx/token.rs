@@ -1,0 +1,322 @@
+//! Operands in a form of fixed size, and the registers that are given out.
+
+/// An operand: a register, a symbol or an immediate.
+///
+/// `, ` and up to 13 bytes of text, so that an operand that is not the first is stored as it stands, in little-endian
+/// order through `low` and `high`; in the highest byte the length of both and marks. A wide immediate holds its 64 bits in
+/// `low` and the letter after the leading 0 in `high`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Token {
+    low: u64,
+    high: u64,
+}
+
+/// What stands before every operand but the first, and its length.
+const SEPARATOR: u64 = u16::from_le_bytes(*b", ") as u64;
+pub(super) const AHEAD: usize = 2;
+/// Where the length is in `high`. The marks stand below it.
+const LEN: u32 = 60;
+const IMMEDIATE: u64 = 1 << 56;
+const WIDE: u64 = 1 << 57;
+/// The least number that takes more than 12 digits; there may be a sign.
+pub(super) const LONG: u64 = 1_000_000_000_000;
+
+impl Token {
+    /// What stands for no value.
+    pub const NONE: Token = Token::from_short_text(0, 0, 0);
+
+    /// The text in little-endian order, of at most 13 bytes.
+    const fn from_text(text: u128, len: usize, marks: u64) -> Token {
+        let all = text << (8 * AHEAD) | SEPARATOR as u128;
+        Token {
+            low: all as u64,
+            high: (all >> 64) as u64 | ((AHEAD + len) as u64) << LEN | marks,
+        }
+    }
+
+    /// As [`Token::from_text`] of at most 6 bytes.
+    const fn from_short_text(text: u64, len: usize, marks: u64) -> Token {
+        Token {
+            low: text << (8 * AHEAD) | SEPARATOR,
+            high: ((AHEAD + len) as u64) << LEN | marks,
+        }
+    }
+
+    /// A prefix of at most 3 bytes and a number.
+    #[inline]
+    pub const fn numbered(prefix: &str, number: u32) -> Token {
+        Token::numbered_text(prefix, number, 0)
+    }
+
+    #[inline]
+    const fn numbered_text(prefix: &str, number: u32, marks: u64) -> Token {
+        let prefix = prefix.as_bytes();
+        if number < 1000 {
+            let (mut text, digits) = short_digits(number);
+            let mut i = prefix.len();
+            while i > 0 {
+                i -= 1;
+                text = text << 8 | prefix[i] as u64;
+            }
+            return Token::from_short_text(text, digits + prefix.len(), marks);
+        }
+        let (mut text, digits) = digits(number as u64);
+        let mut i = prefix.len();
+        while i > 0 {
+            i -= 1;
+            text = text << 8 | prefix[i] as u128;
+        }
+        Token::from_text(text, digits + prefix.len(), marks)
+    }
+
+    /// A symbol of at most 13 bytes.
+    pub const fn symbol(name: &str) -> Token {
+        let name = name.as_bytes();
+        assert!(name.len() < 14);
+        let mut text = 0;
+        let mut i = name.len();
+        while i > 0 {
+            i -= 1;
+            text = text << 8 | name[i] as u128;
+        }
+        Token::from_text(text, name.len(), 0)
+    }
+
+    /// An integer immediate: decimal where it is short, hexadecimal otherwise.
+    #[inline]
+    pub const fn integer(bits: u64, negative: bool) -> Token {
+        if bits < 1000 && !negative {
+            return Token::numbered_text("", bits as u32, IMMEDIATE);
+        }
+        Token::long_integer(bits, negative)
+    }
+
+    const fn long_integer(bits: u64, negative: bool) -> Token {
+        let magnitude = if negative { bits.wrapping_neg() } else { bits };
+        if magnitude >= LONG {
+            return Token::wide(bits, b'x');
+        }
+        let (mut text, mut len) = digits(magnitude);
+        if negative {
+            text = text << 8 | b'-' as u128;
+            len += 1;
+        }
+        Token::from_text(text, len, IMMEDIATE)
+    }
+
+    const fn wide(bits: u64, letter: u8) -> Token {
+        Token {
+            low: bits,
+            high: WIDE | IMMEDIATE | letter as u64,
+        }
+    }
+
+    /// An f32 immediate: `0f` and eight hexadecimal digits, never a decimal.
+    pub const fn f32(bits: u32) -> Token {
+        let text = (hex8(bits) as u128) << 16 | u16::from_le_bytes(*b"0f") as u128;
+        Token::from_text(text, 10, IMMEDIATE)
+    }
+
+    /// An f64 immediate: `0d` and sixteen hexadecimal digits.
+    pub const fn f64(bits: u64) -> Token {
+        Token::wide(bits, b'd')
+    }
+
+    /// The bits of a 16-bit float: `0x` and four hexadecimal digits.
+    pub const fn b16(bits: u16) -> Token {
+        let digits = hex8(bits as u32) >> 32;
+        let text = (digits as u128) << 16 | u16::from_le_bytes(*b"0x") as u128;
+        Token::from_text(text, 6, IMMEDIATE)
+    }
+
+    /// What stands for a vector: where its elements' operands begin among the kept groups.
+    pub const fn group(start: u32) -> Token {
+        Token::from_short_text(start as u64, 0, 0)
+    }
+
+    /// The start of a [`Token::group`].
+    pub const fn start(self) -> usize {
+        (self.low >> (8 * AHEAD)) as u32 as usize
+    }
+
+    /// Whether this is an immediate.
+    #[inline]
+    pub const fn is_immediate(self) -> bool {
+        self.high & IMMEDIATE != 0
+    }
+
+    /// The separator and the text.
+    #[inline(always)]
+    pub fn bytes(self) -> [u8; 16] {
+        both(self.low, self.high)
+    }
+
+    /// The text alone.
+    #[inline(always)]
+    pub fn text(self) -> [u8; 16] {
+        let low = self.low >> (8 * AHEAD) | self.high << (64 - 8 * AHEAD);
+        both(low, self.high >> (8 * AHEAD))
+    }
+
+    #[inline(always)]
+    pub const fn is_wide(self) -> bool {
+        self.high & WIDE != 0
+    }
+
+    /// The length of the separator and the text.
+    #[inline(always)]
+    pub const fn len(self) -> usize {
+        (self.high >> LEN) as usize
+    }
+}
+
+/// The decimal digits of a number below 1000, the first in the lowest byte, and how many.
+#[inline]
+const fn short_digits(number: u32) -> (u64, usize) {
+    if number < 10 {
+        return (b'0' as u64 + number as u64, 1);
+    }
+    let (hundreds, tens, ones) = (number / 100, number / 10 % 10, number % 10);
+    let zeros = u32::from_le_bytes(*b"000\0");
+    let all = (hundreds | tens << 8 | ones << 16) + zeros;
+    let absent = (number < 100) as usize;
+    ((all >> (8 * absent)) as u64, 3 - absent)
+}
+
+/// The decimal digits of a number, the first in the lowest byte, and how many.
+const fn digits(mut number: u64) -> (u128, usize) {
+    let mut text = 0;
+    let mut len = 0;
+    loop {
+        text = text << 8 | (b'0' + (number % 10) as u8) as u128;
+        len += 1;
+        number /= 10;
+        if number == 0 {
+            return (text, len);
+        }
+    }
+}
+
+#[inline(always)]
+fn both(low: u64, high: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&low.to_le_bytes());
+    bytes[8..].copy_from_slice(&high.to_le_bytes());
+    bytes
+}
+
+/// Eight hexadecimal digits, the first in the lowest byte.
+const fn hex8(bits: u32) -> u64 {
+    // A nibble to a byte, then the two ranges of digits at once.
+    let x = bits as u64;
+    let x = (x << 16 | x) & 0x0000_FFFF_0000_FFFF;
+    let x = (x << 8 | x) & 0x00FF_00FF_00FF_00FF;
+    let x = (x << 4 | x) & 0x0F0F_0F0F_0F0F_0F0F;
+    let letters = (x + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    (x + 0x3030_3030_3030_3030 + letters * 7).swap_bytes()
+}
+
+/// The text of a wide immediate.
+#[cold]
+#[inline(never)]
+pub(super) fn wide(token: Token) -> [u8; 18] {
+    let mut text = [b'0'; 18];
+    text[1] = token.high as u8;
+    text[2..10].copy_from_slice(&hex8((token.low >> 32) as u32).to_le_bytes());
+    text[10..].copy_from_slice(&hex8(token.low as u32).to_le_bytes());
+    text
+}
+
+/// A register class: hands out `%r1`, `%r2`, …, counting in text.
+///
+/// It counts in one 64-bit half of the text and is read by halves: a processor forwards what was just stored to a read of
+/// the same width, and lets a wider one wait.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Registers {
+    /// The halves of the next one's token.
+    next: [u64; 2],
+    /// The half that holds the last digit, and a one at its place there.
+    half: usize,
+    step: u64,
+    /// How often that can be added before the last digit is a 9.
+    left: u32,
+    /// The greatest multiple of ten that is not above the next number.
+    tens: u32,
+    prefix: &'static str,
+}
+
+impl Registers {
+    pub const fn new(prefix: &'static str) -> Registers {
+        let mut registers = Registers::from(prefix, 0);
+        // %r0 stays unused.
+        registers.left -= 1;
+        registers.next[registers.half] += registers.step;
+        registers
+    }
+
+    /// From a number that is a multiple of ten.
+    const fn from(prefix: &'static str, number: u32) -> Registers {
+        let next = Token::numbered(prefix, number);
+        let place = next.len() - 1;
+        Registers {
+            next: [next.low, next.high],
+            half: place / 8,
+            step: 1 << (8 * (place % 8)),
+            left: 9,
+            tens: number,
+            prefix,
+        }
+    }
+
+    /// A new register.
+    #[inline(always)]
+    pub fn take(&mut self) -> Token {
+        let token = self.next();
+        self.count_up();
+        token
+    }
+
+    /// The register that is taken next.
+    #[inline(always)]
+    pub fn next(&self) -> Token {
+        let [low, high] = self.next;
+        Token { low, high }
+    }
+
+    #[inline(always)]
+    pub fn count_up(&mut self) {
+        if self.left == 0 {
+            self.carry();
+        } else {
+            self.left -= 1;
+            self.next[self.half & 1] += self.step;
+        }
+    }
+
+    /// Counts up where the last digit is 9.
+    #[inline(never)]
+    fn carry(&mut self) {
+        // At most a few an instruction, of which there are fewer than 2^28.
+        self.tens = self.tens.saturating_add(10);
+        self.left = 9;
+        let mut place = self.next().len() - 1;
+        while place > AHEAD + self.prefix.len() {
+            self.next[place / 8 & 1] -= 9 << (8 * (place % 8));
+            place -= 1;
+            let (half, shift) = (place / 8 & 1, 8 * (place % 8));
+            if (self.next[half] >> shift) as u8 != b'9' {
+                self.next[half] += 1 << shift;
+                return;
+            }
+        }
+        *self = Registers::from(self.prefix, self.tens);
+    }
+
+    /// How many were taken.
+    pub fn count(&self) -> u32 {
+        self.tens
+            .saturating_add(9 - self.left.min(9))
+            .saturating_sub(1)
+    }
+}
