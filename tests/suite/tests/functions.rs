@@ -107,7 +107,10 @@ fn special_cases() -> Vec<(String, Case)> {
     for ty in FLOATS {
         let values = special(ty);
         for op in UNARY {
-            cases.push((format!("{op} {ty}"), case(op, ty, &[values.clone()], false)));
+            cases.push((
+                format!("{op} {ty}"),
+                case(op, ty, std::slice::from_ref(&values), false),
+            ));
         }
         // Each with each.
         let pairs = values
@@ -121,7 +124,7 @@ fn special_cases() -> Vec<(String, Case)> {
     }
     let infinities = [0x7F80_0000, 0xFF80_0000].to_vec();
     for op in UNARY {
-        let case = case(op, Type::F32, &[infinities.clone()], true);
+        let case = case(op, Type::F32, std::slice::from_ref(&infinities), true);
         cases.push((format!("{op} of constants"), case));
     }
     cases
@@ -158,7 +161,7 @@ fn zeros_and_infinities_do_not_need_a_fused_multiply_add() {
             })
             .collect();
         for (op, constant) in UNARY.into_iter().flat_map(|op| [(op, false), (op, true)]) {
-            let case = case(op, ty, &[ends.clone()], constant);
+            let case = case(op, ty, std::slice::from_ref(&ends), constant);
             let mut options = case.options_for(device);
             options.fma = Fma::Native;
             let (expected, got) = (
