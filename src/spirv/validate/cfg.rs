@@ -21,6 +21,8 @@ pub(super) struct Flow {
     pub(super) structure: Structure,
     /// Per block: the last phi, by its offset, that named it as a parent.
     seen: Vec<u32>,
+    /// A block's predecessors, each once: a switch may name one for every case.
+    parents: Vec<u32>,
 }
 
 /// The part of the module that one function's checks read.
@@ -184,16 +186,17 @@ impl Checker<'_> {
         for b in 0..body.count {
             let block = self.block(body, b);
             let mut at = self.next(block.word);
-            let mut preds = NONE;
+            let mut counted = false;
             while at < self.end() {
                 let inst = self.inst(at);
                 match inst.op {
                     Op::Line | Op::NoLine => {}
                     Op::Phi => {
-                        if preds == NONE {
-                            preds = count_once(&mut flow.seen, flow.graph.preds(b), block.word);
+                        if !std::mem::replace(&mut counted, true) {
+                            let preds = flow.graph.preds(b);
+                            each_once(&mut flow.seen, preds, block.word, &mut flow.parents);
                         }
-                        self.phi(body, flow, b, at, preds);
+                        self.phi(body, flow, b, at);
                     }
                     _ => break,
                 }
@@ -202,7 +205,7 @@ impl Checker<'_> {
         }
     }
 
-    fn phi(&mut self, body: Body, flow: &mut Flow, block: u32, at: u32, preds: u32) {
+    fn phi(&mut self, body: Body, flow: &mut Flow, block: u32, at: u32) {
         let inst = self.inst(at);
         let pairs = inst.words.get(3..).unwrap_or_default();
         let ty = inst.ty;
@@ -216,12 +219,16 @@ impl Checker<'_> {
             _ => {}
         }
         let count = pairs.len() / 2;
-        if count != preds as usize {
-            let note = Note::Limit(count as u64, u64::from(preds));
+        if count != flow.parents.len() {
+            let note = Note::Limit(count as u64, flow.parents.len() as u64);
             return self.fault(Rule::PhiParents, at, note);
         }
         // Parents are marked by the phi's offset, predecessors by its successor's.
-        mark(&mut flow.seen, flow.graph.preds(block), at);
+        for &parent in &flow.parents {
+            if let Some(slot) = flow.seen.get_mut(parent as usize) {
+                *slot = at;
+            }
+        }
         for pair in pairs.chunks_exact(2) {
             let (value, parent) = (pair[0], pair[1]);
             let value_idx = self.m.ids.get(value);
@@ -258,19 +265,14 @@ impl Checker<'_> {
     }
 }
 
-/// Marks each block with a stamp and counts them, each once.
-fn count_once(seen: &mut [u32], blocks: &[u32], stamp: u32) -> u32 {
-    let mut count = 0;
+/// Marks each block with a stamp and lists them, each once.
+fn each_once(seen: &mut [u32], blocks: &[u32], stamp: u32, list: &mut Vec<u32>) {
+    list.clear();
     for &b in blocks {
         if let Some(slot) = seen.get_mut(b as usize)
             && std::mem::replace(slot, stamp) != stamp
         {
-            count += 1;
+            list.push(b);
         }
     }
-    count
-}
-
-fn mark(seen: &mut [u32], blocks: &[u32], stamp: u32) {
-    count_once(seen, blocks, stamp);
 }

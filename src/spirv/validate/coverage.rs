@@ -35,7 +35,7 @@ pub(super) fn extension(name: &str) -> bool {
             | "SPV_KHR_physical_storage_buffer"
             | "SPV_EXT_physical_storage_buffer"
             | "SPV_KHR_cooperative_matrix"
-            // Its capability stands for others; what it adds is not covered.
+            // OpGroupNonUniformPartitionNV is not covered.
             | "SPV_NV_shader_subgroup_partitioned"
             | "SPV_EXT_descriptor_indexing"
             | "SPV_EXT_shader_atomic_float_add"
@@ -240,12 +240,12 @@ pub(super) fn enumerant(kind: K, value: u32) -> bool {
             })
         }
         K::Dim => value != 6 && value <= 5,
-        K::ImageOperands => value <= 0x2000,
+        K::ImageOperands => value <= 0x4000,
         K::MemoryAccess => value <= 0x20,
         K::LoopControl => value <= 0x100,
         K::FunctionControl => value <= 8,
         K::FPFastMathMode => value <= 0x10,
-        K::GroupOperation => value <= 3,
+        K::GroupOperation => value <= 8,
         K::MemoryModel => true,
         K::CooperativeMatrixOperands => true,
         K::SelectionControl | K::SourceLanguage | K::MemorySemantics => true,

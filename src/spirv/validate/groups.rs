@@ -85,7 +85,12 @@ impl Checker<'_> {
         };
         let unsigned = matches!(inst.op, Op::GroupNonUniformUMin | Op::GroupNonUniformUMax);
         let clustered = inst.word(4) == GroupOperation::ClusteredReduce as u32;
-        if inst.len() > 6 {
+        let partitioned = matches!(inst.word(4), 6..=8);
+        if partitioned {
+            if inst.len() != 7 || !ballot(self.operand_num(inst, 6)) {
+                return false;
+            }
+        } else if inst.len() > 6 {
             self.cluster(inst, 6);
         } else if clustered {
             self.fault(Rule::ClusterSize, inst.at, Note::None);

@@ -257,12 +257,20 @@ impl Checker<'_> {
             | Op::ConstantComposite
             | Op::SpecConstantComposite
             | Op::Bitcast
-            | Op::GroupNonUniformBroadcast => (3, false),
+            | Op::GroupNonUniformBroadcast
+            | Op::SDot
+            | Op::UDot
+            | Op::SUDot
+            | Op::SDotAccSat
+            | Op::UDotAccSat
+            | Op::SUDotAccSat => (3, false),
             _ => return,
         };
         let last = match inst.op {
             Op::PtrAccessChain => 4,
-            Op::CompositeInsert => 5,
+            // What follows is literal.
+            Op::CompositeInsert | Op::SDot | Op::UDot | Op::SUDot => 5,
+            Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => 6,
             _ => inst.len(),
         };
         for i in first..last.min(inst.len()) {

@@ -293,10 +293,14 @@ impl Checker<'_> {
             let latch = at(&s.latch, b);
             if latch == NONE || latch == MANY {
                 self.fault(Rule::BackEdgeUnique, block.merge, Note::None);
-            } else if let Some(target) = self.target(body, inst.word(2))
-                && !flow.structural_doms.dominates(target, latch)
-            {
-                self.fault(Rule::ContinueDominated, block.merge, Note::Id(inst.word(2)));
+            } else if let Some(target) = self.target(body, inst.word(2)) {
+                if !flow.structural_doms.dominates(target, latch) {
+                    self.fault(Rule::ContinueDominated, block.merge, Note::Id(inst.word(2)));
+                } else if target == b && latch != b {
+                    // The header's structural edge to the merge block goes past the back edge.
+                    let note = Note::Id(inst.word(2));
+                    self.fault(Rule::ContinuePostDominated, block.merge, note);
+                }
             }
         }
     }

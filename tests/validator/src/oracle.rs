@@ -147,18 +147,21 @@ pub fn run(path: &Path, arguments: &[&str], input: &[u8]) -> (bool, Vec<u8>) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    if let Some(mut stdin) = child.stdin.take() {
-        // A tool may stop reading early.
-        let _ = stdin.write_all(input);
-    }
-    let mut out = Vec::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        let _ = stdout.read_to_end(&mut out);
-    }
-    if let Some(mut stderr) = child.stderr.take() {
-        let _ = stderr.read_to_end(&mut out);
-    }
-    (child.wait().is_ok_and(|s| s.success()), out)
+    let stdin = child.stdin.take();
+    // Each stream has its own end: a tool that says much would wait for ever for one that is not read.
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if let Some(mut stdin) = stdin {
+                // A tool may stop reading early.
+                let _ = stdin.write_all(input);
+            }
+        });
+        child.wait_with_output()
+    });
+    let output = output.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut out = output.stdout;
+    out.extend_from_slice(&output.stderr);
+    (output.status.success(), out)
 }
 
 /// spirv-val's verdict under Vulkan 1.3: valid or not, and its message.

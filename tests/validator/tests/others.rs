@@ -109,6 +109,30 @@ fn debug_information_names_what_came_before() {
 }
 
 #[test]
+fn dot_products_take_no_pointers() {
+    let caps = "OpCapability DotProduct\nOpCapability DotProductInput4x8BitPacked";
+    let types = "%p = OpTypePointer Function %u32";
+    let of = |a: &str| {
+        let dot = format!("%x = OpUDot %u32 {a} %c0 PackedVectorFormat4x8Bit");
+        module([
+            caps,
+            "",
+            types,
+            &format!("%v = OpVariable %p Function\n{dot}"),
+        ])
+    };
+    judge(&of("%c4"), None);
+    judge(&of("%v"), Some("pointer-value"));
+}
+
+#[test]
+fn member_decorations_of_the_largest_number() {
+    let notes = "OpMemberDecorate %s 4294967295 Offset 0";
+    let text = module(["", notes, "%s = OpTypeStruct %u32", ""]);
+    judge(&text, Some("decoration-member"));
+}
+
+#[test]
 fn what_is_not_covered_is_no_fault() {
     let fragment = module(["", "", "", ""])
         .replace("GLCompute", "Fragment")

@@ -40,7 +40,9 @@ impl<'a> Decoder<'a> {
                 self.decorate(at, inst.word(1), WHOLE, inst.word(2), inst.word(3));
             }
             Op::MemberDecorate => {
-                self.decorate(at, inst.word(1), inst.word(2), inst.word(3), inst.word(4));
+                // No structure has as many members as the number for all of it.
+                let member = inst.word(2).min(WHOLE - 1);
+                self.decorate(at, inst.word(1), member, inst.word(3), inst.word(4));
             }
             Op::TypeForwardPointer => {
                 let idx = self.m.mention(inst.word(1), at);
