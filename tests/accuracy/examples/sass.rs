@@ -56,8 +56,7 @@ fn instructions(cubin: &[u8]) -> usize {
 }
 
 fn cost(ptxas: &Path, folder: &Path, kernel: &Kernel) -> usize {
-    let mut options = ptx::Options::default();
-    options.target = ptx::Target::parse("sm_90").expect("a target");
+    let options = ptx::Options::new(ptx::Target::parse("sm_90").expect("a target"));
     let mut text = Vec::new();
     ptx::Emitter::new()
         .emit(kernel, &options, &mut text)
