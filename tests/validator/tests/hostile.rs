@@ -545,7 +545,7 @@ fn strings_without_an_end() {
 
 #[test]
 fn byte_orders() {
-    let good = asm::assemble(&module("", "", "").replace("OpExecutionMode", "OpExecutionMode"));
+    let good = asm::assemble(&module("", "", ""));
     let bytes = |words: &[u32]| asm::bytes(words);
     let mut validator = Validator::new();
     let swapped: Vec<u32> = good.iter().map(|w| w.swap_bytes()).collect();
