@@ -28,7 +28,7 @@ import time
 
 PACK = pathlib.Path(__file__).resolve().parent
 # The longest that one test, one example, one run of a sanitizer may take, in seconds.
-SECONDS, SANITIZER_SECONDS = 180, 150
+SECONDS, SANITIZER_SECONDS = 180, 90
 
 # Tests that measure, or that take the device away from others: nothing runs beside them.
 ALONE = {"gpu_cost", "gpu_errors", "gpu_cache: starts_are_measured", "gpu_memory: pinned_copies_run_both_ways_at_once"}
@@ -75,6 +75,8 @@ SANITIZED = [
     ("gpu_memory", []),
     ("gpu_graph", []),
     ("gpu_cache", []),
+    ("gpu_capture", []),
+    ("gpu_pipeline", []),
 ]
 # What does not, and why.
 NOT_SANITIZED = {
@@ -86,6 +88,7 @@ NOT_SANITIZED = {
     "gpu_memory: pinned_copies_run_both_ways_at_once": "measures, and runs no kernel",
     "gpu_cache: starts_are_measured": "measures, in processes of its own",
     "gpu_cost": "measures",
+    "gpu_policies": "has many threads at once, and runs the kernels that others do",
     "gpu_load": "has the driver refuse texts, and runs no kernel",
     "gpu_math": "has millions of results of kernels that `gpu_every` runs",
     "filetests": "runs kernels of the kinds that `gpu_every` runs",

@@ -22,7 +22,7 @@ mkdir -p "$pack"
     cargo test --locked --release -p kernite-cuda-tests -p kernite-suite --no-run --test 'gpu_*' --test filetests --test field_cases \
         --test spirv_exhaustive --message-format=json-render-diagnostics
     cargo build --locked --release -p kernite -p kernite-cuda-tests -p kernite-suite --example quickstart \
-        --example cuda_saxpy --example jit_expression --example mandelbrot --example hot_start \
+        --example cuda_saxpy --example jit_expression --example mandelbrot \
         --example share_with_cudarc --message-format=json-render-diagnostics
 } >"$pack/built.json"
 

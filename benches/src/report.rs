@@ -6,6 +6,9 @@ use crate::paired::{Timed, Times};
 use kernite_stages::RUSTC_VERSION;
 use std::fmt::Write;
 
+/// What is to be said of the bars that are missed; written by hand.
+const NOTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/notes.md");
+
 /// A time in the unit that fits.
 pub fn duration(nanos: f64) -> String {
     match nanos {
@@ -15,7 +18,10 @@ pub fn duration(nanos: f64) -> String {
     }
 }
 
-/// The page: the bars with their verdicts, then everything measured.
+/// The page: the bars with their verdicts, the notes, then everything measured.
+///
+/// # Panics
+/// Where the notes cannot be read.
 pub fn markdown(
     date: &str,
     rounds: usize,
@@ -24,6 +30,8 @@ pub fn markdown(
 ) -> String {
     let mut out = head(date, rounds);
     bars(&mut out, verdicts);
+    out.push('\n');
+    out.push_str(&std::fs::read_to_string(NOTES).expect("the notes"));
     out.push_str(
         "\n## Everything measured\n\n\
          Medians over the rounds; × is the median of the rounds' ratios to the first row. Counts and bytes are of what each \

@@ -436,7 +436,7 @@ impl KernelBuilder {
         self.unary(Op::Sqrt, a)
     }
 
-    /// `1 / sqrt(a)`, the root rounded and then the quotient.
+    /// `1 / sqrt(a)`; infinite with its sign of zeros, NaN below. Precise: the bounds are in docs/accuracy.md.
     pub fn rsqrt(&mut self, a: Value) -> Value {
         self.unary(Op::Rsqrt, a)
     }

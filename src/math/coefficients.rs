@@ -25,24 +25,20 @@ impl Constants for f32 {
         -self
     }
     const ROUND_ONE: f32 = f32::from_bits(0x4b40_007f); // 12583039.0
+    const ROUND_HALF: f32 = f32::from_bits(0x4b40_007e); // 12583038.0
     const ROUND_TWO: f32 = f32::from_bits(0x4b40_00fe); // 12583166.0
     const ROUND_TWO_TOP: f32 = f32::from_bits(0x4b40_017e); // 12583294.0
     const ROUND_TWO_BOTTOM: f32 = f32::from_bits(0x4b40_0066); // 12583014.0
     const ROUND: f32 = f32::from_bits(0x4b40_0000); // 12582912.0
     const LOG2_E: f32 = f32::from_bits(0x3fb8_aa3b); // 1.44269502
+    const LN2: f32 = f32::from_bits(0x3f31_7218); // 0.693147182
+    const LN2_REST: f32 = f32::from_bits(0xb102_e308); // -1.90465421e-9
     const LN2_HI: f32 = f32::from_bits(0x3f31_7200); // 0.693145752
     const LN2_LO: f32 = f32::from_bits(0x35bf_be8e); // 1.42860677e-6
     const EXP_LOWEST: f32 = f32::from_bits(0xc2d0_0000); // -104.0
+    const EXP_HIGHEST: f32 = f32::from_bits(0x42b2_0000); // 89.0
     const EXP2_LOWEST: f32 = f32::from_bits(0xc317_0000); // -151.0
-    const EXP: &'static [f32] = &[
-        f32::from_bits(0x3f80_0000), // 1.0
-        f32::from_bits(0x3f00_0000), // 0.5
-        f32::from_bits(0x3e2a_aaaa), // 0.166666657
-        f32::from_bits(0x3d2a_aa74), // 0.041666463
-        f32::from_bits(0x3c08_8987), // 0.00833357032
-        f32::from_bits(0x3ab6_a65e), // 0.00139350793
-        f32::from_bits(0x394e_fdbc), // 0.000197402143
-    ];
+    const EXP2_HIGHEST: f32 = f32::from_bits(0x4300_0000); // 128.0
     const EXP2: &'static [f32] = &[
         f32::from_bits(0x3f31_7218), // 0.693147182
         f32::from_bits(0x3e75_fdf0), // 0.240226507
@@ -103,12 +99,7 @@ impl Constants for f32 {
     ];
     const POW_STEPS: usize = 2;
     const POW_MOST: f32 = f32::from_bits(0x5380_0000); // 1.09951163e+12
-    const RECIPROCAL: &'static [f32] = &[
-        f32::from_bits(0x4007_c0c8), // 2.12114143
-        f32::from_bits(0xbfba_2b65), // -1.4544493
-        f32::from_bits(0x3ea5_7a89), // 0.323200494
-    ];
-    const RECIPROCAL_FIRST: f32 = f32::from_bits(0x4000_00d6); // 2.00005102
+    const RECIPROCAL_GUESS: u64 = 0x7ef311c3;
     const SIN: &'static [f32] = &[
         f32::from_bits(0xbe2a_aaa3), // -0.166666552
         f32::from_bits(0x3c08_83bc), // 0.00833218917
@@ -132,7 +123,6 @@ impl Constants for f32 {
     const HALF_PI_WORD_LO: f32 = f32::from_bits(0xa33b_bd2e); // -1.01773507e-17
     const CHUNK_MASK: u64 = 0xff;
     const WORD_UNIT: f32 = f32::from_bits(0x2f80_0000); // 2.32830644e-10
-    const TANGENT_RECIPROCAL: u64 = 0x7ef311c3;
     const TANGENT_STEPS: usize = 2;
     const TURN: &'static Table = &Table {
         name: "kernite_turn_f32",
@@ -198,28 +188,20 @@ impl Constants for f64 {
         -self
     }
     const ROUND_ONE: f64 = f64::from_bits(0x4338_0000_0000_03ff); // 6755399441056767.0
+    const ROUND_HALF: f64 = f64::from_bits(0x4338_0000_0000_03fe); // 6755399441056766.0
     const ROUND_TWO: f64 = f64::from_bits(0x4338_0000_0000_07fe); // 6755399441057790.0
     const ROUND_TWO_TOP: f64 = f64::from_bits(0x4338_0000_0000_0bfe); // 6755399441058814.0
     const ROUND_TWO_BOTTOM: f64 = f64::from_bits(0x4338_0000_0000_03c9); // 6755399441056713.0
     const ROUND: f64 = f64::from_bits(0x4338_0000_0000_0000); // 6755399441055744.0
     const LOG2_E: f64 = f64::from_bits(0x3ff7_1547_652b_82fe); // 1.4426950408889634
+    const LN2: f64 = f64::from_bits(0x3fe6_2e42_fefa_39ef); // 0.69314718055994529
+    const LN2_REST: f64 = f64::from_bits(0x3c7a_bc9e_3b39_803f); // 2.3190468138462996e-17
     const LN2_HI: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800); // 0.69314718055989033
     const LN2_LO: f64 = f64::from_bits(0x3d2e_f357_93c7_6730); // 5.4979230187083712e-14
     const EXP_LOWEST: f64 = f64::from_bits(0xc087_5000_0000_0000); // -746.0
+    const EXP_HIGHEST: f64 = f64::from_bits(0x4086_3000_0000_0000); // 710.0
     const EXP2_LOWEST: f64 = f64::from_bits(0xc090_d000_0000_0000); // -1076.0
-    const EXP: &'static [f64] = &[
-        f64::from_bits(0x3ff0_0000_0000_0000), // 1.0
-        f64::from_bits(0x3fe0_0000_0000_000a), // 0.5
-        f64::from_bits(0x3fc5_5555_5555_5504), // 0.166666667
-        f64::from_bits(0x3fa5_5555_5555_06b7), // 0.0416666667
-        f64::from_bits(0x3f81_1111_1112_5532), // 0.00833333333
-        f64::from_bits(0x3f56_c16c_1847_8a53), // 0.00138888889
-        f64::from_bits(0x3f2a_01a0_136e_006e), // 0.000198412695
-        f64::from_bits(0x3efa_0199_9599_2d90), // 2.48014925e-5
-        f64::from_bits(0x3ec7_1df0_a4c4_1b04), // 2.75575557e-6
-        f64::from_bits(0x3e92_8ae0_29bc_fec4), // 2.76304527e-7
-        f64::from_bits(0x3e5a_da90_01b9_d462), // 2.50095128e-8
-    ];
+    const EXP2_HIGHEST: f64 = f64::from_bits(0x4090_0000_0000_0000); // 1024.0
     const EXP2: &'static [f64] = &[
         f64::from_bits(0x3fe6_2e42_fefa_39ef), // 0.693147181
         f64::from_bits(0x3fce_bfbd_ff82_c59c), // 0.240226507
@@ -315,12 +297,7 @@ impl Constants for f64 {
     ];
     const POW_STEPS: usize = 3;
     const POW_MOST: f64 = f64::from_bits(0x4450_0000_0000_0000); // 1.1805916207174113e+21
-    const RECIPROCAL: &'static [f64] = &[
-        f64::from_bits(0x4000_f818_f4ec_dfaa), // 2.12114135
-        f64::from_bits(0xbff7_456c_7946_87c2), // -1.45444915
-        f64::from_bits(0x3fd4_af50_e73d_45f2), // 0.323200441
-    ];
-    const RECIPROCAL_FIRST: f64 = f64::from_bits(0x4000_001a_bf25_0301); // 2.0000510152025304
+    const RECIPROCAL_GUESS: u64 = 0x7fde623822fc16e6;
     const SIN: &'static [f64] = &[
         f64::from_bits(0xbfc5_5555_5555_5548), // -0.166666667
         f64::from_bits(0x3f81_1111_1110_f756), // 0.00833333333
@@ -357,7 +334,6 @@ impl Constants for f64 {
     const HALF_PI_WORD_LO: f64 = f64::from_bits(0x3891_a626_3314_5c07); // 3.3194118004074489e-36
     const CHUNK_MASK: u64 = 0x7ff;
     const WORD_UNIT: f64 = f64::from_bits(0x3bf0_0000_0000_0000); // 5.4210108624275222e-20
-    const TANGENT_RECIPROCAL: u64 = 0x7fde623822fc16e6;
     const TANGENT_STEPS: usize = 3;
     const TURN: &'static Table = &Table {
         name: "kernite_turn_f64",

@@ -28,39 +28,63 @@ pub(super) fn scaled<W: Width, S: Sink<W>>(s: &mut S, f: S::F, q: S::F, t: S::F)
     s.mul(p, rest)
 }
 
-// Above, n stops at the exponent of infinity and f grows instead: every coefficient is positive, so the result is
-// infinite. Below, x itself stops, by a selection that keeps NaN.
-
-/// 2^x.
-pub(super) fn exp2<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
-    let lowest = s.float(W::EXP2_LOWEST);
-    let below = s.lt(x, lowest);
-    let x = s.select(below, lowest, x);
-    let round = s.float(W::ROUND_TWO);
-    let t = s.add(x, round);
-    let top = s.float(W::ROUND_TWO_TOP);
-    let t = s.min(t, top);
-    let n = s.sub(t, round);
-    let f = s.sub(x, n);
-    let q = horner(s, f, W::EXP2);
-    scaled(s, f, q, t)
+/// e^f · 2^n for |f| to ln(2) / 2 and a `t` that is [`super::width::Constants::ROUND_TWO`] + n.
+///
+/// e^f is the sum of 1 + f and of what is left, f² · g: both 1 + f and what its rounding loses are kept, the latter by
+/// `lost`, which takes from f what was not lost. The second product rounds a subnormal result again, so what comes before
+/// it must be so good that both roundings together stay within the bound.
+fn power<W: Width, S: Sink<W>>(
+    s: &mut S,
+    f: S::F,
+    t: S::F,
+    lost: impl FnOnce(&mut S, S::F) -> S::F,
+) -> S::F {
+    let g = horner(s, f, W::EXPM1);
+    let one = s.float(W::ONE);
+    let sum = s.add(f, one);
+    let kept = s.sub(sum, one);
+    let lost = lost(s, kept);
+    let square = s.mul(f, f);
+    let rest = s.fma(square, g, lost);
+    let p = s.add(sum, rest);
+    let (half, rest) = scales(s, t);
+    let p = s.mul(p, half);
+    s.mul(p, rest)
 }
 
-/// e^x = 2^n · e^f, f = x - n · ln(2).
-pub(super) fn exp<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
-    let lowest = s.float(W::EXP_LOWEST);
+/// x between these, by selections that keep NaN: beyond, the result is zero or infinite, and so it is there.
+fn bounded<W: Width, S: Sink<W>>(s: &mut S, x: S::F, lowest: W, highest: W) -> S::F {
+    let (lowest, highest) = (s.float(lowest), s.float(highest));
     let below = s.lt(x, lowest);
     let x = s.select(below, lowest, x);
+    let above = s.lt(highest, x);
+    s.select(above, highest, x)
+}
+
+/// 2^x = 2^n · e^f, f = (x - n) · ln(2), where x - n is exact.
+pub(super) fn exp2<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
+    let x = bounded(s, x, W::EXP2_LOWEST, W::EXP2_HIGHEST);
     let round = s.float(W::ROUND_TWO);
-    let log2_e = s.float(W::LOG2_E);
-    let t = s.fma(x, log2_e, round);
-    let top = s.float(W::ROUND_TWO_TOP);
-    let t = s.min(t, top);
+    let t = s.add(x, round);
     let n = s.sub(t, round);
-    let ln2 = s.float(W::LN2_HI.minus());
+    let d = s.sub(x, n);
+    let ln2 = s.float(W::LN2);
+    let f = s.mul(d, ln2);
+    power(s, f, t, |s, kept| {
+        let kept = s.neg(kept);
+        s.fma(d, ln2, kept)
+    })
+}
+
+/// e^x = 2^n · e^f, f = x - n · ln(2), of which the first step is exact.
+pub(super) fn exp<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
+    let x = bounded(s, x, W::EXP_LOWEST, W::EXP_HIGHEST);
+    let (log2_e, round) = (s.float(W::LOG2_E), s.float(W::ROUND_TWO));
+    let t = s.fma(x, log2_e, round);
+    let n = s.sub(t, round);
+    let ln2 = s.float(W::LN2.minus());
     let f = s.fma(n, ln2, x);
-    let ln2 = s.float(W::LN2_LO.minus());
+    let ln2 = s.float(W::LN2_REST.minus());
     let f = s.fma(n, ln2, f);
-    let q = horner(s, f, W::EXP);
-    scaled(s, f, q, t)
+    power(s, f, t, |s, kept| s.sub(f, kept))
 }

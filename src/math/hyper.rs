@@ -3,7 +3,8 @@
 use super::sink::{Sink, Width};
 use super::steps::{horner, reciprocal, with_sign};
 
-/// 2^n of a `t` that is [`super::width::Constants::ROUND_ONE`] + n.
+/// 2^n of a `t` that is [`super::width::Constants::ROUND_ONE`] + n, half of that of a `t` that is
+/// [`super::width::Constants::ROUND_HALF`] + n.
 fn scale<W: Width, S: Sink<W>>(s: &mut S, t: S::F) -> S::F {
     let bits = s.to_bits(t);
     let by = s.int(W::MANTISSA);
@@ -11,43 +12,39 @@ fn scale<W: Width, S: Sink<W>>(s: &mut S, t: S::F) -> S::F {
     s.from_bits(bits)
 }
 
-/// tanh(|x|) = (2 - d) / d, d = exp(-2|x|) + 1 as a sum of two floats.
+/// tanh(|x|) = u / (1 + u), u = (exp(2|x|) - 1) / 2.
 pub(super) fn tanh<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
     let a = s.abs(x);
     let most = s.float(W::TANH_MOST);
     let above = s.lt(most, a);
     let a = s.select(above, most, a);
-    let minus_two = s.float(W::TWO.minus());
-    let v = s.mul(a, minus_two);
-    // d = 2^n (exp(f) - 1) + (2^n + 1).
-    let (log2_e, round) = (s.float(W::LOG2_E), s.float(W::ROUND_ONE));
+    let v = s.add(a, a);
+    let (log2_e, round) = (s.float(W::LOG2_E), s.float(W::ROUND_HALF));
     let t = s.fma(v, log2_e, round);
     let n = s.sub(t, round);
-    let ln2 = s.float(W::LN2_HI.minus());
+    // Exact; what ln(2) has beyond its float's digits matters only where the result is all but 1.
+    let ln2 = s.float(W::LN2.minus());
     let f = s.fma(n, ln2, v);
-    let ln2 = s.float(W::LN2_LO.minus());
-    let f = s.fma(n, ln2, f);
-    let q = horner(s, f, W::EXPM1);
+    let g = horner(s, f, W::EXPM1);
     let square = s.mul(f, f);
-    let p = s.fma(square, q, f);
+    // u = (2^(n-1) f + (2^(n-1) - 1/2)) + 2^(n-1) f² g, of which both parts are kept: near zero the first is x.
     let power = scale(s, t);
-    let one = s.float(W::ONE);
-    let offset = s.add(power, one);
-    let d = s.fma(p, power, offset);
-    let low = s.sub(one, d);
-    let low = s.add(low, power);
-    let low = s.fma(p, power, low);
+    let minus_half = s.float(W::HALF.minus());
+    let offset = s.add(power, minus_half);
+    let high = s.fma(f, power, offset);
+    let low = s.mul(square, power);
+    let low = s.mul(low, g);
+    let u = s.add(high, low);
 
-    // The quotient and, by what it leaves, its correction; 2 - d is exact.
-    let two = s.float(W::TWO);
-    let high = s.sub(two, d);
-    let dividend = s.sub(high, low);
+    // The quotient y, roughly, and its correction by what it leaves: u (1 - y) - y.
+    let one = s.float(W::ONE);
+    let d = s.add(u, one);
     let r = reciprocal(s, d, W::TANH_STEPS);
-    let y = s.mul(dividend, r);
+    let y = s.mul(u, r);
+    let left = s.sub(one, y);
     let minus_y = s.neg(y);
-    let rest = s.fma(minus_y, d, high);
-    let rest = s.sub(rest, low);
-    let rest = s.fma(minus_y, low, rest);
+    let rest = s.fma(high, left, minus_y);
+    let rest = s.fma(low, left, rest);
     let y = s.fma(rest, r, y);
     with_sign(s, y, x)
 }

@@ -1,7 +1,7 @@
 //! sin, cos and tan.
 
 use super::sink::{Sink, Width};
-use super::steps::horner;
+use super::steps::{horner, reciprocal};
 
 /// |x| less the nearest multiple of π/2.
 struct Reduced<F, I> {
@@ -88,11 +88,12 @@ fn reduce<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> Reduced<S::F, S::I> {
     let low = s.fma(sum, pi_hi, minus_high);
     let low = s.fma(sum, pi_lo, low);
     let low = s.fma(rest, pi_hi, low);
-    // Infinity has no remainder, and NaN none.
-    let zero = s.float(W::ZERO);
-    let low = s.fma(a, zero, low);
+    // Infinity has no remainder, and NaN none. Not by arithmetic: there are drivers that take 0 · ∞ for 0.
+    let (infinity, nan) = (s.float(W::INFINITY), s.float(W::NAN));
+    let finite = s.lt(a, infinity);
+    let low = s.select(finite, low, nan);
 
-    let itself = s.lt(a, half);
+    let (itself, zero) = (s.lt(a, half), s.float(W::ZERO));
     Reduced {
         quarter,
         high: s.select(itself, a, high),
@@ -177,17 +178,9 @@ pub(super) fn tan<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
     let low = s.sub(r.high, high);
     let low = s.add(low, rest);
 
-    // 1 / (high + low): a guess from the bits, with its sign; cubic steps y ← y + y(e + e²); and a last one that knows low.
-    let bits = s.to_bits(high);
-    let guess = s.int(W::TANGENT_RECIPROCAL);
-    let guess = s.isub(guess, bits);
-    let mut y = s.from_bits(guess);
+    // 1 / (high + low): a last step knows low.
+    let y = reciprocal(s, high, W::TANGENT_STEPS);
     let minus_high = s.neg(high);
-    for _ in 0..W::TANGENT_STEPS {
-        let e = s.fma(minus_high, y, one);
-        let e = s.fma(e, e, e);
-        y = s.fma(y, e, y);
-    }
     let e = s.fma(minus_high, y, one);
     let minus_low = s.neg(low);
     let e = s.fma(minus_low, y, e);

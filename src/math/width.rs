@@ -23,6 +23,8 @@ pub trait Constants: Copy + PartialEq + core::fmt::Debug + 'static {
 
     /// Adding it rounds to an integer and leaves that, biased once, in the low bits.
     const ROUND_ONE: Self;
+    /// Adding it rounds to an integer and leaves that, biased once less one, in the low bits.
+    const ROUND_HALF: Self;
     /// Adding it rounds to an integer and leaves that, biased twice, in the low bits.
     const ROUND_TWO: Self;
     /// [`Constants::ROUND_TWO`] and an exponent that is infinite.
@@ -34,16 +36,22 @@ pub trait Constants: Copy + PartialEq + core::fmt::Debug + 'static {
 
     /// log2(e).
     const LOG2_E: Self;
+    /// ln(2). For an x that rounds to n times it, x - n · [`Constants::LN2`] is a float.
+    const LN2: Self;
+    /// The rest of ln(2).
+    const LN2_REST: Self;
     /// ln(2), so short that an exponent times it is exact.
     const LN2_HI: Self;
     /// The rest of ln(2).
     const LN2_LO: Self;
     /// Where `exp` has long been zero.
     const EXP_LOWEST: Self;
+    /// Where `exp` is infinite, with the exponent of infinity.
+    const EXP_HIGHEST: Self;
     /// Where `exp2` has long been zero.
     const EXP2_LOWEST: Self;
-    /// (exp(f) - 1) / f for |f| to ln(2) / 2.
-    const EXP: &'static [Self];
+    /// Where `exp2` is infinite: the exponent of infinity.
+    const EXP2_HIGHEST: Self;
     /// (exp2(f) - 1) / f for |f| to 1/2.
     const EXP2: &'static [Self];
     /// (exp(f) - 1 - f) / f² for |f| to ln(2) / 2.
@@ -79,10 +87,8 @@ pub trait Constants: Copy + PartialEq + core::fmt::Debug + 'static {
     /// Exponents beyond it give zero, one or infinity.
     const POW_MOST: Self;
 
-    /// 1 / d for d from 1 to 2, roughly.
-    const RECIPROCAL: &'static [Self];
-    /// The 2 of its first Newton step, with the error centred.
-    const RECIPROCAL_FIRST: Self;
+    /// Minus the bits of d gives the bits of 1 / d, roughly.
+    const RECIPROCAL_GUESS: u64;
 
     /// (sin(r) / r - 1) / r² in r², |r| to π/4.
     const SIN: &'static [Self];
@@ -98,16 +104,14 @@ pub trait Constants: Copy + PartialEq + core::fmt::Debug + 'static {
     const CHUNK_MASK: u64;
     /// One over two to the bits of a word.
     const WORD_UNIT: Self;
-    /// Minus the bits of d gives the bits of 1 / d, roughly.
-    const TANGENT_RECIPROCAL: u64;
-    /// Cubic steps that it needs.
+    /// Cubic steps for the reciprocal.
     const TANGENT_STEPS: usize;
     /// 1 / (2π): a window of a word's width for each eighth binary digit.
     const TURN: &'static Table;
 
     /// Where `tanh` has long been 1.
     const TANH_MOST: Self;
-    /// Newton steps for its quotient.
+    /// Cubic steps for its quotient, which needs half the digits.
     const TANH_STEPS: usize;
 
     /// Where `erf` passes from one polynomial to the other.
@@ -134,7 +138,7 @@ pub trait Constants: Copy + PartialEq + core::fmt::Debug + 'static {
     const REM_SCALE: Self;
     /// 2¹⁶ / [`Constants::REM_STEP`], rounded up: exact for every difference of exponents.
     const REM_STEP_RECIPROCAL: u64;
-    /// Newton steps for its reciprocal.
+    /// Cubic steps for its reciprocal.
     const REM_STEPS: usize;
 
     /// 0.

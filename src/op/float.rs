@@ -6,7 +6,7 @@ macro_rules! float {
             Sqrt = 90 "sqrt" [T] Inline -> T, TypeSet::FLOATS, FAST, Pure, Operands, ptx(TypeSet::FLOATS_WIDE, TypeSet::HALVES), spirv(TypeSet::FLOATS_WIDE, TypeSet::HALVES),
                 "The square root, rounded to nearest even.", "Of less than zero: NaN; of -0.0: -0.0. Vulkan allows a driver more error.";
             Rsqrt = 91 "rsqrt" [T] Inline -> T, TypeSet::FLOATS, FAST, Pure, Operands, ptx(TypeSet::NONE, TypeSet::FLOATS), spirv(TypeSet::NONE, TypeSet::FLOATS),
-                "1 / sqrt(a), the root rounded and then the quotient.", "Of +0.0: +inf; of -0.0: -inf; of less than zero: NaN.";
+                "1 / sqrt(a).", "Bounds: docs/accuracy.md. Of +0.0: +inf; of -0.0: -inf; of less than zero: NaN.";
             Rcp = 92 "rcp" [T] Inline -> T, TypeSet::FLOATS, FAST, Pure, Operands, ptx(TypeSet::FLOATS_WIDE, TypeSet::HALVES), spirv(TypeSet::NONE, TypeSet::FLOATS),
                 "1 / a, rounded to nearest even.", "Of +0.0: +inf; of -0.0: -inf.";
             Floor = 93 "floor" [T] Inline -> T, TypeSet::FLOATS, 0, Pure, Operands, ptx(TypeSet::FLOATS_WIDE, TypeSet::HALVES), spirv(TypeSet::FLOATS_WIDE, TypeSet::HALVES),

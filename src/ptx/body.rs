@@ -241,7 +241,7 @@ impl<'a, 'o> Body<'a, 'o> {
             Op::Unpack => self.unpack(inst),
 
             Op::Sqrt => self.sqrt(inst),
-            Op::Rsqrt => self.rsqrt(inst),
+            Op::Rsqrt => self.function(Unary::Rsqrt, inst),
             Op::Rcp => self.rcp(inst),
             Op::Floor => self.floor(inst),
             Op::Ceil => self.ceil(inst),

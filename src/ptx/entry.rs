@@ -296,32 +296,31 @@ impl Body<'_, '_> {
         } else {
             names::escape(name, |byte| self.w.line().bytes(&[byte]).done());
         }
-        let mut separator = b"(\n";
+        self.w.line().bytes(b"(\n").done();
+        let first = self.w.position();
         self.s.scalars.resize(self.kernel.scalars().len(), 0);
         for (number, param) in (0u32..).zip(self.kernel.params()) {
             let declared = match *param {
-                ParamRef::Buffer(_) => piece!("\t.param .u64 "),
+                ParamRef::Buffer(_) => piece!("\t.param .u64 $p"),
                 ParamRef::Scalar(n) => self.scalar(n, number),
             };
-            let name = Token::numbered("$p", number);
-            let line = self.w.line().bytes(separator).piece(declared);
-            line.token(name).done();
-            separator = b",\n";
+            let line = self.w.line().piece(declared).number(number);
+            line.bytes(b",\n").done();
         }
         for (number, &used) in (0u32..).zip(self.kernel.buffer_uses()) {
             if has_length(used, self.options) {
-                let name = Token::numbered("$n", number);
-                let line = self.w.line().bytes(separator);
-                line.piece(piece!("\t.param .u64 ")).token(name).done();
-                separator = b",\n";
+                let line = self.w.line().piece(piece!("\t.param .u64 $n"));
+                line.number(number).bytes(b",\n").done();
             }
         }
-        let none: &[u8] = if separator == b"(\n" { b"(" } else { b"" };
-        self.w.text(none);
-        let [x, y, z] = self.kernel.workgroup_size();
-        let line = self.w.line().bytes(b"\n)\n.reqntid ").number(x);
-        let line = line.bytes(b", ").number(y).bytes(b", ").number(z);
-        line.bytes(b"\n{\n").done();
+        if self.w.position() > first {
+            // No separator behind the last one.
+            self.w.take_back(b",\n");
+            self.w.line().bytes(b"\n").done();
+        }
+        let [x, y, z] = self.kernel.workgroup_size().map(Self::imm);
+        let line = self.w.line().bytes(b")\n.reqntid ").token(x);
+        line.operand(y).operand(z).bytes(b"\n{\n").done();
     }
 
     /// Notes the parameter of a scalar; gives its declaration.
@@ -331,17 +330,17 @@ impl Body<'_, '_> {
         }
         let scalar = self.kernel.scalars().get(n as usize);
         match self.kind(scalar.map_or(Type::NONE, |d| d.ty)) {
-            Kind::Bool | Kind::U8 => piece!("\t.param .u8 "),
-            Kind::I8 => piece!("\t.param .s8 "),
-            Kind::I16 => piece!("\t.param .s16 "),
-            Kind::U16 => piece!("\t.param .u16 "),
-            Kind::F16 | Kind::BF16 => piece!("\t.param .b16 "),
-            Kind::I32 => piece!("\t.param .s32 "),
-            Kind::U32 => piece!("\t.param .u32 "),
-            Kind::F32 => piece!("\t.param .f32 "),
-            Kind::I64 => piece!("\t.param .s64 "),
-            Kind::U64 => piece!("\t.param .u64 "),
-            Kind::F64 => piece!("\t.param .f64 "),
+            Kind::Bool | Kind::U8 => piece!("\t.param .u8 $p"),
+            Kind::I8 => piece!("\t.param .s8 $p"),
+            Kind::I16 => piece!("\t.param .s16 $p"),
+            Kind::U16 => piece!("\t.param .u16 $p"),
+            Kind::F16 | Kind::BF16 => piece!("\t.param .b16 $p"),
+            Kind::I32 => piece!("\t.param .s32 $p"),
+            Kind::U32 => piece!("\t.param .u32 $p"),
+            Kind::F32 => piece!("\t.param .f32 $p"),
+            Kind::I64 => piece!("\t.param .s64 $p"),
+            Kind::U64 => piece!("\t.param .u64 $p"),
+            Kind::F64 => piece!("\t.param .f64 $p"),
         }
     }
 

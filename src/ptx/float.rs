@@ -49,19 +49,6 @@ impl Body<'_, '_> {
         self.single_function(inst, |body, a| body.unary(sqrt, Kind::F32, a))
     }
 
-    pub fn rsqrt(&mut self, inst: &Inst) -> Token {
-        let kind = self.kind(inst.ty);
-        if Self::approximate(inst, kind) {
-            let rsqrt = piece!("\trsqrt.approx.f32 ");
-            return self.single_function(inst, |body, a| body.unary(rsqrt, Kind::F32, a));
-        }
-        let kind = if kind.is_half() { Kind::F32 } else { kind };
-        self.single_function(inst, |body, a| {
-            let root = body.unary(SQRT.of(kind), kind, a);
-            body.unary(RCP.of(kind), kind, root)
-        })
-    }
-
     pub fn rcp(&mut self, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         if kind == Kind::F64 {
@@ -175,7 +162,7 @@ impl Body<'_, '_> {
         self.binary(or, kind, a, b)
     }
 
-    /// A transcendental function, precise or by the hardware's approximation.
+    /// A function that has a recipe, precise or by the hardware's approximation.
     pub fn function(&mut self, function: Unary, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         if !Self::approximate(inst, kind) {

@@ -211,7 +211,17 @@ impl Body<'_, '_> {
     fn element(&mut self, base: Token, index: u32, size: u32, global: bool) -> Token {
         let wide = self.kind_of(index) == Kind::U64;
         let index = self.value(index);
-        let by = Self::imm(size);
+        // A size is a power of two up to 32.
+        const SIZES: [Token; 8] = {
+            let mut sizes = [Token::NONE; 8];
+            let mut log2 = 0;
+            while log2 < sizes.len() {
+                sizes[log2] = Token::integer(1 << log2, false);
+                log2 += 1;
+            }
+            sizes
+        };
+        let by = SIZES[size.trailing_zeros() as usize & 7];
         match (global, wide) {
             (true, false) => self.ternary(piece!("\tmad.wide.u32 "), Kind::U64, index, by, base),
             (true, true) => {

@@ -222,6 +222,8 @@ macro_rules! sink {
                 let left = self.0.copied($int, times);
                 let (next, done) = (self.0.new_label(), self.0.new_label());
                 self.0.label(next);
+                // It seldom takes more than one turn: ptxas would write out four.
+                self.0.no_unrolling();
                 let none = self.0.equal($int, left, Token::integer(0, false));
                 self.0.branch_if(none, done);
                 let new = body(self, state);
@@ -256,6 +258,11 @@ impl Body<'_, '_> {
             n
         };
         self.binary(shift, int, a, n)
+    }
+
+    /// Has ptxas leave the loop whose header begins here as it is (PTX ISA section 11.4, pragma `nounroll`).
+    fn no_unrolling(&mut self) {
+        self.w.line().bytes(b"\t.pragma \"nounroll\";\n").done();
     }
 
     /// The word of a recipe's table at an index within it.

@@ -302,9 +302,9 @@ impl Registers {
         self.left = 9;
         let mut place = self.next().len() - 1;
         while place > AHEAD + self.prefix.len() {
-            self.next[place / 8 & 1] -= 9 << (8 * (place % 8));
+            self.next[(place / 8) & 1] -= 9 << (8 * (place % 8));
             place -= 1;
-            let (half, shift) = (place / 8 & 1, 8 * (place % 8));
+            let (half, shift) = ((place / 8) & 1, 8 * (place % 8));
             if (self.next[half] >> shift) as u8 != b'9' {
                 self.next[half] += 1 << shift;
                 return;

@@ -179,7 +179,10 @@ impl<'w> Line<'w> {
     /// A decimal number.
     #[inline(always)]
     pub fn number(self, number: u32) -> Line<'w> {
-        self.token(Token::numbered("", number))
+        match u8::try_from(number) {
+            Ok(digit @ 0..10) => self.bytes(&[b'0' + digit]),
+            _ => self.token(Token::numbered("", number)),
+        }
     }
 
     /// Ends the line as it stands.
@@ -280,6 +283,11 @@ impl<'a> Writer<'a> {
 
     pub fn position(&self) -> usize {
         self.position
+    }
+
+    /// Takes back what was written last, which is this.
+    pub fn take_back<const N: usize>(&mut self, _written: &[u8; N]) {
+        self.position = self.position.saturating_sub(N);
     }
 
     /// The room behind what is written, for a loop that keeps it to itself.

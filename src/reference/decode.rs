@@ -277,13 +277,13 @@ impl Decoder {
 
             // A hardware's approximation is compared by bounds; here it is the precise form.
             Op::Sqrt => pure(floats!(t; unary Float::sqrt), t),
-            Op::Rsqrt => pure(floats!(t; unary Float::rsqrt), t),
             Op::Rcp => pure(floats!(t; unary Float::rcp), t),
             Op::Floor => pure(floats!(t; unary Float::floor), t),
             Op::Ceil => pure(floats!(t; unary Float::ceil), t),
             Op::Trunc => pure(floats!(t; unary Float::trunc), t),
             Op::RoundEven => pure(floats!(t; unary Float::round_even), t),
-            Op::Exp
+            Op::Rsqrt
+            | Op::Exp
             | Op::Exp2
             | Op::Log
             | Op::Log2

@@ -12,9 +12,9 @@
 //!
 //! # Narrow types, vectors, functions
 //!
-//! Integers wrap at their own width. f16 and bf16 round once to their type in every operation (`mul_add` and `rsqrt`
-//! aside); `rsqrt` and the functions that have a recipe are computed in f32 and rounded once more. The flag `fast`
-//! changes nothing: what hardware approximates is compared by bounds.
+//! Integers wrap at their own width. f16 and bf16 round once to their type in every operation (`mul_add` aside);
+//! the functions that have a recipe are computed in f32 and rounded once more. The flag `fast` changes nothing: what
+//! hardware approximates is compared by bounds.
 //!
 //! # Subgroups
 //!

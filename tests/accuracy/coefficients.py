@@ -108,6 +108,7 @@ def constants(w):
     # of one factor 2^n, of two factors 2^(n/2).
     one, two = mp.mpf(3) * 2 ** (m - 1) + bias, mp.mpf(3) * 2 ** (m - 1) + 2 * bias
     w.const("ROUND_ONE", one)
+    w.const("ROUND_HALF", one - 1)
     w.const("ROUND_TWO", two)
     w.const("ROUND_TWO_TOP", two + bias + 1)
     w.const("ROUND_TWO_BOTTOM", two - (bias + m + 2))
@@ -115,11 +116,15 @@ def constants(w):
 
     half = mp.mpf("0.5001")
     w.const("LOG2_E", 1 / LN2)
+    whole, rest = split(LN2, w.bits, w.bits)
+    w.const("LN2", whole)
+    w.const("LN2_REST", rest)
     w.pair("LN2", LN2, w.bits - t["exponent_room"])
     w.const("EXP_LOWEST", -mp.ceil((bias + m) * LN2 + mp.mpf("0.01")))
+    w.const("EXP_HIGHEST", mp.ceil((bias + 1) * LN2))
     w.const("EXP2_LOWEST", -(bias + m + 1))
-    w.polynomial("EXP", lambda x: mp.expm1(x) / x, lambda x: x / mp.exp(x), -half * LN2, half * LN2, t["exp"])
-    w.polynomial("EXP2", lambda x: mp.expm1(x * LN2) / x, lambda x: x / mp.exp(x * LN2), -half, half, t["exp"])
+    w.const("EXP2_HIGHEST", bias + 1)
+    w.polynomial("EXP2", lambda x: mp.expm1(x * LN2) / x, lambda x: x / mp.exp(x * LN2), -half, half, t["exp2"])
     w.polynomial("EXPM1", lambda x: (mp.expm1(x) - x) / x**2, lambda x: x**2 / mp.expm1(x), -half * LN2, half * LN2,
                  t["expm1"])
 
@@ -146,9 +151,7 @@ def constants(w):
     w.polynomial("POW_RECIPROCAL", lambda f: 1 / (2 + f), lambda f: 2 + f, low, high, 3)
     w.number("POW_STEPS", t["pow_steps"], "usize")
     w.const("POW_MOST", mp.mpf(2) ** (40 if m == 23 else 70))
-    # On [1, 2]: the first step's constant centres its one-sided error.
-    w.polynomial("RECIPROCAL", lambda x: 1 / x, lambda x: x, 1, 2, 3)
-    w.const("RECIPROCAL_FIRST", 2 + mp.mpf(1) / 99**2 / 2)
+    w.number("RECIPROCAL_GUESS", t["reciprocal"])
 
     quarter = (mp.pi / 4) ** 2 * mp.mpf("1.0001")
 
@@ -169,7 +172,6 @@ def constants(w):
         words = [int(mp.floor(scaled * mp.mpf(2) ** (word - w.bits + 8 * i))) % 2**word for i in range(windows)]
     w.number("CHUNK_MASK", 2 ** (word - w.bits) - 1)
     w.const("WORD_UNIT", mp.mpf(2) ** -word)
-    w.number("TANGENT_RECIPROCAL", t["tan_reciprocal"])
     w.number("TANGENT_STEPS", t["tan_steps"], "usize")
     digits = "".join(f"0x{x:0{word // 4}x},\n" for x in words)
     w.lines.append(
@@ -202,11 +204,11 @@ def constants(w):
     w.number("REM_STEPS", t["rem_steps"], "usize")
 
 
-F32 = Width("f32", 24, 8, exponent_room=8, exp=7, expm1=5, log=10, pow=3, pow_steps=2, sin=3, cos=3, tan=7, windows=25,
-            tan_reciprocal=0x7EF311C3, tan_steps=2, tanh_most=10, tanh_steps=1, erf=7, erfc=7, erf_border=1,
+F32 = Width("f32", 24, 8, exponent_room=8, exp2=7, expm1=5, log=10, pow=3, pow_steps=2, sin=3, cos=3, tan=7, windows=25,
+            reciprocal=0x7EF311C3, tan_steps=2, tanh_most=10, tanh_steps=1, erf=7, erfc=7, erf_border=1,
             erf_most=3.9375, rsqrt_guess=0x5F375A86, rsqrt_steps=2, rem_step=21, rem_steps=2)
-F64 = Width("f64", 53, 11, exponent_room=11, exp=11, expm1=11, log=20, pow=8, pow_steps=3, sin=6, cos=6, tan=14,
-            windows=145, tan_reciprocal=0x7FDE623822FC16E6, tan_steps=3, tanh_most=22, tanh_steps=2, erf=12, erfc=18,
+F64 = Width("f64", 53, 11, exponent_room=11, exp2=11, expm1=11, log=20, pow=8, pow_steps=3, sin=6, cos=6, tan=14,
+            windows=145, reciprocal=0x7FDE623822FC16E6, tan_steps=3, tanh_most=22, tanh_steps=2, erf=12, erfc=18,
             erf_border=1, erf_most=6, rsqrt_guess=0x5FE6EB50C7B537A9, rsqrt_steps=3, rem_step=50, rem_steps=3)
 
 

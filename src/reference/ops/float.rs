@@ -9,7 +9,6 @@ pub(in crate::reference) trait Float: Number {
     fn min_nan(self, b: Self) -> Self;
     fn max_nan(self, b: Self) -> Self;
     fn sqrt(self) -> Self;
-    fn rsqrt(self) -> Self;
     fn rcp(self) -> Self;
     fn floor(self) -> Self;
     fn ceil(self) -> Self;
@@ -88,11 +87,6 @@ macro_rules! floats {
             #[inline(always)]
             fn sqrt(self) -> $t {
                 $t::sqrt(self)
-            }
-            /// The root rounded and then the quotient.
-            #[inline(always)]
-            fn rsqrt(self) -> $t {
-                1.0 / $t::sqrt(self)
             }
             #[inline(always)]
             fn rcp(self) -> $t {
@@ -211,9 +205,6 @@ mod unit {
         assert_eq!(Number::div(1.0f32, black_box(-0.0)).to_bits(), 0xFF80_0000);
         assert_eq!(Number::abs(-0.0f64).to_bits(), 0);
         assert_eq!(Float::sqrt(-0.0f32).to_bits(), 0x8000_0000);
-        assert_eq!(Float::rsqrt(-0.0f32), f32::NEG_INFINITY);
-        assert_eq!(Float::rsqrt(0.0f32), f32::INFINITY);
-        assert!(Float::rsqrt(-1.0f64).is_nan());
         assert_eq!(Float::rcp(-0.0f64), f64::NEG_INFINITY);
         assert_eq!(Float::floor(-0.0f32).to_bits(), 0x8000_0000);
         assert_eq!(Float::ceil(-0.5f32).to_bits(), 0x8000_0000);

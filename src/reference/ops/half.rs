@@ -183,11 +183,6 @@ macro_rules! halves {
             fn sqrt(self) -> $t {
                 Half::round(self.wide().sqrt())
             }
-            /// As every function that targets compute in f32: that of f32, rounded once more.
-            #[inline(always)]
-            fn rsqrt(self) -> $t {
-                Half::round(f64::from(Float::rsqrt(self.single())))
-            }
             #[inline(always)]
             fn rcp(self) -> $t {
                 Half::round(1.0 / self.wide())

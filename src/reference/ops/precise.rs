@@ -80,6 +80,7 @@ macro_rules! unary {
 /// The loop for the function of an opcode on a type; `None` for other opcodes and types.
 pub(in crate::reference) fn function(op: Op, ty: Type) -> Option<Pure> {
     match op {
+        Op::Rsqrt => unary!(ty, Rsqrt),
         Op::Exp => unary!(ty, Exp),
         Op::Exp2 => unary!(ty, Exp2),
         Op::Log => unary!(ty, Log),

@@ -29,11 +29,14 @@ fn erf(x: f64) -> f64 {
     (1.0 - sum * (-x * x).exp()).copysign(x)
 }
 
-const FUNCTIONS: [Function; 9] = [
+const FUNCTIONS: [Function; 10] = [
     (Op::Exp, Unary::Exp, KernelBuilder::exp_fast, f64::exp),
     (Op::Exp2, Unary::Exp2, KernelBuilder::exp2_fast, f64::exp2),
     (Op::Log, Unary::Log, KernelBuilder::log_fast, f64::ln),
     (Op::Log2, Unary::Log2, KernelBuilder::log2_fast, f64::log2),
+    (Op::Rsqrt, Unary::Rsqrt, KernelBuilder::rsqrt_fast, |x| {
+        1.0 / x.sqrt()
+    }),
     (Op::Sin, Unary::Sin, KernelBuilder::sin_fast, f64::sin),
     (Op::Cos, Unary::Cos, KernelBuilder::cos_fast, f64::cos),
     (Op::Tan, Unary::Tan, KernelBuilder::tan_fast, f64::tan),

@@ -374,9 +374,9 @@ impl<'a> Body<'a> {
             Op::Unpack => self.unpack(inst),
 
             Op::Sqrt => self.sqrt(inst),
-            Op::Rsqrt => self.rsqrt(inst),
             Op::Rcp => self.rcp(inst),
-            Op::Exp
+            Op::Rsqrt
+            | Op::Exp
             | Op::Exp2
             | Op::Log
             | Op::Log2

@@ -37,32 +37,13 @@ impl Body<'_> {
         self.narrow(inst.ty, root)
     }
 
-    /// The root rounded and then the quotient; `InverseSqrt` has 2 ULP and is no better on zeros.
-    pub(super) fn rsqrt(&mut self, inst: &Inst) -> u32 {
-        let wide = working(inst.ty);
-        let ty = self.w.ty(wide);
-        let a = self.val(inst.a);
-        let a = self.widen(inst.ty, a);
-        let value = if inst.flags & Inst::FAST != 0 && wide == Type::F32 {
-            self.w.ext1(Gl::InverseSqrt, ty, a)
-        } else {
-            let root = self.w.ext1(Gl::Sqrt, ty, a);
-            let one = self.one(wide);
-            self.w.op2(S::FDiv, ty, one, root)
-        };
-        self.narrow(inst.ty, value)
-    }
-
     pub(super) fn rcp(&mut self, inst: &Inst) -> u32 {
         let wide = working(inst.ty);
-        let (ty, one, a) = (self.w.ty(wide), self.one(wide), self.val(inst.a));
+        let one = self.w.float(wide, 1f32.to_bits(), 1f64.to_bits());
+        let (ty, a) = (self.w.ty(wide), self.val(inst.a));
         let a = self.widen(inst.ty, a);
         let quotient = self.w.op2(S::FDiv, ty, one, a);
         self.narrow(inst.ty, quotient)
-    }
-
-    fn one(&mut self, ty: Type) -> u32 {
-        self.w.float(ty, 1f32.to_bits(), 1f64.to_bits())
     }
 
     /// Exact, by its recipe; f16 and bf16 hold the remainder of f32.
@@ -91,6 +72,7 @@ impl Body<'_> {
     pub(super) fn transcendental(&mut self, inst: &Inst) -> u32 {
         use math::Unary;
         let (function, fast) = match inst.op {
+            Op::Rsqrt => (Unary::Rsqrt, Some(Gl::InverseSqrt)),
             Op::Exp => (Unary::Exp, Some(Gl::Exp)),
             Op::Exp2 => (Unary::Exp2, Some(Gl::Exp2)),
             Op::Log => (Unary::Log, Some(Gl::Log)),

@@ -218,7 +218,10 @@ impl Case {
                 ) => {
                     lengths.push(bytes.len() as u32 / elem.bytes().max(1));
                     let mut bytes = bytes.clone();
-                    bytes.resize(bytes.len().max(16), 0);
+                    // No more than that: a shader may ask for the length.
+                    if bytes.is_empty() {
+                        bytes.resize(16, 0);
+                    }
                     let mut buffer = BufferArg::storage(binding, bytes);
                     buffer.set = set + options.descriptor_set_base;
                     dispatch.buffers.push(buffer);

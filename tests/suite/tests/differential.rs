@@ -2,10 +2,14 @@
 //! reference executor does. `KERNITE_SEEDS=N` takes N of them, from `KERNITE_FIRST_SEED` on; what fails is made small, and
 //! printed as text and as Rust.
 
+use kernite::builder::KernelBuilder;
+use kernite::kernel::Bounds;
+use kernite::types::{Access, Type};
 use kernite_suite::campaign::{execute, judge, range};
 use kernite_suite::differential::{Fault, Static, case, report};
 use kernite_suite::gaps::{GAPS, config_for, still_there};
 use kernite_suite::generate::Config;
+use kernite_suite::run::{Case, Value};
 use kernite_suite::shrink;
 use kernite_testkit::vulkan::Context;
 use std::cell::RefCell;
@@ -65,4 +69,30 @@ fn the_gaps_of_the_device_are_still_there() {
             gap.what, gap.why
         );
     }
+}
+
+#[test]
+fn short_and_empty_buffers_keep_their_lengths() {
+    let mut b = KernelBuilder::new("lengths", [1, 1, 1]);
+    let buffers = [0, 1, 3].map(|_| b.buffer("few", Type::U8, Access::Read));
+    let out = b.buffer("out", Type::U32, Access::Write);
+    let zero = b.constant(0u32);
+    for (at, buffer) in (0..).zip(buffers) {
+        let length = b.array_length(buffer);
+        b.store_offset(out, zero, at, length);
+    }
+    let mut args: Vec<Value> = [0, 1, 3].map(|n| Value::Bytes(vec![7; n])).into();
+    args.push(Value::of(&[9u32; 3]));
+    let case = Case {
+        kernel: b.finish().unwrap(),
+        grid: [1, 1, 1],
+        args,
+        dynamic_shared: 0,
+        bounds: Bounds::Checked,
+    };
+    let expected = case.reference(8).unwrap();
+    assert_eq!(expected[3], [0, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0]);
+    let Some(device) = Context::get() else { return };
+    let got = case.vulkan(device, &case.options_for(device)).unwrap();
+    assert_eq!(case.difference(&expected, &got), None);
 }

@@ -7,7 +7,6 @@ use kernite_suite::filetest::{BLESS, blessing, check, files, folder, kernels};
 use kernite_testkit::parallel;
 use kernite_testkit::ptxas::{Options, Ptxas};
 use kernite_testkit::spirv_tools::{Env, SpirvVal};
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -55,21 +54,17 @@ fn files_come_out_as_they_say() {
 /// Kernels that can be one module: of different names, and not too many.
 fn groups(kernels: impl Iterator<Item = (u64, Kernel)>) -> Vec<Vec<(u64, Kernel)>> {
     const MOST: usize = 50;
-    let mut groups: Vec<(BTreeSet<String>, Vec<(u64, Kernel)>)> = Vec::new();
+    let mut groups: Vec<Vec<(u64, Kernel)>> = Vec::new();
     for (n, kernel) in kernels {
-        let name = kernel.name().to_owned();
-        let fits = groups
-            .iter_mut()
-            .find(|(names, group)| group.len() < MOST && !names.contains(&name));
+        let fits = groups.iter_mut().find(|group| {
+            group.len() < MOST && group.iter().all(|(_, k)| k.name() != kernel.name())
+        });
         match fits {
-            Some((names, group)) => {
-                names.insert(name);
-                group.push((n, kernel));
-            }
-            None => groups.push(([name].into(), vec![(n, kernel)])),
+            Some(group) => group.push((n, kernel)),
+            None => groups.push(vec![(n, kernel)]),
         }
     }
-    groups.into_iter().map(|(_, group)| group).collect()
+    groups
 }
 
 fn module(kernels: &[(u64, Kernel)]) -> Result<Module, String> {

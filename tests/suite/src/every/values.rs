@@ -40,7 +40,6 @@ fn ulps(op: Op, ty: Type) -> u64 {
         // of it, of a root the inverse of `InverseSqrt`, which has 2.
         Op::Div | Op::Rcp => 3,
         Op::Sqrt => 3,
-        Op::Rsqrt => 6,
         _ => 0,
     }
     .min(if ty.bytes() == 2 { 1 } else { 6 })
