@@ -90,6 +90,7 @@ fn kernite() -> Vec<Sample> {
             let mut options = spirv::Options::default();
             options.version = versions[i % 4];
             options.names = i % 3 == 0;
+            options.dynamic_shared_len = Some(16);
             if i % 5 == 0 {
                 options.memory_model = MemoryModel::Vulkan;
             }
