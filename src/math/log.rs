@@ -3,9 +3,15 @@
 use super::sink::{Sink, Width};
 use super::steps::{horner, split};
 
-/// log and log2 of x: `hi + (lo + f² · q)`.
-fn sum<W: Width, S: Sink<W>>(s: &mut S, hi: S::F, lo: S::F, f: S::F, q: S::F, x: S::F) -> S::F {
-    let square = s.mul(f, f);
+/// log and log2 of x: `hi + (lo + square · q)`.
+fn sum<W: Width, S: Sink<W>>(
+    s: &mut S,
+    hi: S::F,
+    lo: S::F,
+    square: S::F,
+    q: S::F,
+    x: S::F,
+) -> S::F {
     let lo = s.fma(square, q, lo);
     let y = s.add(hi, lo);
     // Above the bits of the greatest number lie infinity, NaN and whatever has a sign: x · ∞ + ∞ is right for them all
@@ -33,11 +39,13 @@ pub(super) fn log<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
     let ln2 = s.float(W::LN2_LO);
     let lo = s.fma(e, ln2, lo);
     let q = horner(s, f, W::LOG);
-    sum(s, hi, lo, f, q, x)
+    let square = s.mul(f, f);
+    sum(s, hi, lo, square, q, x)
 }
 
 /// The logarithm to base 2: e + log2(1 + f), the first two terms without rounding error: with |f| / ln(2) below one half,
-/// taking `hi` from e is exact.
+/// taking `hi` from e is exact. What f² loses is kept: with e = 1 the result is about half of `hi`, and its last place with
+/// it.
 pub(super) fn log2<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
     let (e, f) = split(s, x, W::TWO_THIRDS_BITS);
     let slope = s.float(W::LOG2_SLOPE_HI);
@@ -47,5 +55,9 @@ pub(super) fn log2<W: Width, S: Sink<W>>(s: &mut S, x: S::F) -> S::F {
     let slope = s.float(W::LOG2_SLOPE_LO);
     let lo = s.fma(f, slope, lo);
     let q = horner(s, f, W::LOG2);
-    sum(s, hi, lo, f, q, x)
+    let square = s.mul(f, f);
+    let minus = s.neg(square);
+    let rest = s.fma(f, f, minus);
+    let lo = s.fma(rest, q, lo);
+    sum(s, hi, lo, square, q, x)
 }

@@ -244,7 +244,7 @@ fn variants(unit: &Unit) -> Vec<Unit> {
         let Value::Bytes(all) = &unit.args[0] else {
             return vec![];
         };
-        let some = all.chunks(size).step_by(all.len() / size / 8);
+        let some = all.chunks(size).step_by((all.len() / size / 8).max(1));
         return some
             .map(|element| {
                 let mut unit = unit.clone();
