@@ -236,7 +236,8 @@ mod tests {
     use super::*;
     use crate::builder::KernelBuilder;
     use crate::kernel::Kernel;
-    use crate::types::Access;
+    use crate::op::Operand;
+    use crate::types::{Access, Scalar};
     use crate::verify::Verifier;
 
     /// Steps through a body by the thorough checks alone, and by both; gives what each accepts.
@@ -296,6 +297,140 @@ mod tests {
         let shifted = b.shl(given, amount);
         b.select(other, shifted, given);
         b.finish().unwrap()
+    }
+
+    /// Values, variables and declarations of every type, some of them in a block that is closed.
+    fn everything() -> Kernel {
+        let mut b = KernelBuilder::new("k", [64, 1, 1]);
+        let whole = b.constant(1u32);
+        for scalar in Scalar::ALL {
+            let ty = Type::of(scalar);
+            b.scalar("s", ty);
+            let value = b.convert(whole, ty);
+            let var = b.var(value);
+            if scalar != Scalar::Bool {
+                for elem in [1, 2, 4].map(|n| Type::vector(scalar, n).unwrap_or(ty)) {
+                    b.buffer("r", elem, Access::Read);
+                    b.buffer("w", elem, Access::Write);
+                    b.buffer("u", elem, Access::ReadWrite);
+                }
+                b.shared("t", ty, 4);
+                b.private("p", ty, 4);
+                b.construct(&[value; 2]);
+                b.construct(&[value; 4]);
+            }
+            let flag = b.constant(true);
+            b.when(flag, |b| {
+                let inner = b.convert(whole, ty);
+                b.set(var, inner);
+                b.var(inner);
+            });
+        }
+        b.shared_dynamic("d", Type::F32);
+        b.table("c", Type::F32, &[1.0f32, 2.0]);
+        b.finish().unwrap()
+    }
+
+    fn element(draft: &Draft, mem: u32) -> Option<Type> {
+        match Mem::from_word(mem)? {
+            Mem::Buffer(n) => draft.buffers.get(n as usize).map(|d| d.elem),
+            Mem::Shared(n) => draft.shared.get(n as usize).map(|d| d.elem),
+            Mem::Private(n) => draft.private.get(n as usize).map(|d| d.elem),
+            Mem::Table(n) => draft.tables.get(n as usize).map(|d| d.elem),
+        }
+    }
+
+    #[test]
+    fn every_opcode_goes_the_same_way() {
+        let kernel = everything();
+        let draft = kernel.draft();
+        let mut begun = Verifier::default();
+        begun.begin();
+        for _ in &draft.buffers {
+            begun.check.buffer();
+        }
+        for inst in &draft.insts {
+            assert!(begun.check.step(draft, *inst, &draft.side), "{inst:?}");
+        }
+        let made = begun.check.made.clone();
+        let mut state = 11u64;
+        let mut next = |n: usize| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) as usize % n
+        };
+        let types: Vec<Type> = (0..=u8::MAX).filter_map(Type::from_code).collect();
+        for op in Op::ALL {
+            let (mut short_ways, mut refused) = (0, 0);
+            let row = op.row();
+            for _ in 0..2000 {
+                let first = next(made.len());
+                // Most operands are as the table has them, and of one type, so that many instructions are sound.
+                let from = next(made.len());
+                let of = |wanted: Made| {
+                    let at = (from..made.len()).find(|&at| made[at] == wanted);
+                    at.unwrap_or(first) as u32
+                };
+                let kind = next(4);
+                let mem = (kind << 28 | next(if kind == 0 { 110 } else { 15 })) as u32;
+                let t = match row.operands.first() {
+                    Some(Operand::Mem | Operand::Buffer) => element(draft, mem),
+                    _ => Type::from_code(made[first].code() & 15),
+                };
+                let t = t.unwrap_or(Type::F32);
+                let mut words = [0; 3];
+                for (word, operand) in words.iter_mut().zip(row.operands) {
+                    *word = match operand {
+                        Operand::T | Operand::Any | Operand::Elem => of(Made::value(t)),
+                        Operand::Vector => first as u32,
+                        Operand::Bool => of(Made::value(Type::BOOL)),
+                        Operand::U32 | Operand::Index => of(Made::value(Type::U32)),
+                        Operand::Var => of(Made::variable(t)),
+                        Operand::Mem | Operand::Buffer => mem,
+                        Operand::Param => next(14) as u32,
+                        Operand::Offset | Operand::Ordering | Operand::Bits => next(6) as u32,
+                    };
+                }
+                if next(3) == 0 {
+                    words[next(3)] = match next(3) {
+                        0 => next(4) as u32,
+                        1 => next(made.len() + 2) as u32,
+                        _ => (next(1 << 16) as u32).rotate_right(16),
+                    };
+                }
+                let inst = Inst {
+                    op,
+                    ty: match next(4) {
+                        0 => types[next(types.len())],
+                        1 => t,
+                        _ => row.makes.of(t),
+                    },
+                    flags: if next(4) == 0 { next(256) as u8 } else { 0 },
+                    a: words[0],
+                    b: words[1],
+                    c: words[2],
+                };
+                let (mut short, mut thorough) = (begun.check.clone(), begun.check.clone());
+                let block = matches!(op.quick().effect, Effect::Block | Effect::Terminator);
+                short_ways += usize::from(!block && short.clone().quick(draft, inst).is_some());
+                let sound = short.step(draft, inst, &draft.side);
+                refused += usize::from(!sound);
+                assert_eq!(
+                    sound,
+                    thorough.thorough(draft, inst, &draft.side),
+                    "{inst:?}"
+                );
+                assert_eq!(short.made, thorough.made, "{inst:?}");
+                assert_eq!(short.facts, thorough.facts, "{inst:?}");
+                assert_eq!(short.faults, thorough.faults, "{inst:?}");
+                assert_eq!(short.seen, thorough.seen, "{inst:?}");
+                assert_eq!(short.collective, thorough.collective, "{inst:?}");
+            }
+            assert!(refused > 100, "{op:?}");
+            let has_short_way = op.quick().shape != Shape::Other;
+            assert_eq!(short_ways > 10, has_short_way, "{op:?}");
+        }
     }
 
     #[test]
