@@ -98,12 +98,13 @@ fn finish(stream: &StreamInner) -> Result<GraphBuilder> {
     // From here on nobody puts anything in.
     let capture = stream.capture.as_ref();
     let steps = capture.and_then(|capture| lock(&capture.0).take());
-    shared.slots.end_capture();
-    let _entered = shared.enter_anyhow()?;
     let mut graph = CUgraph::NULL;
-    // SAFETY: the stream is alive and was being captured; the pointer is to a live handle, which the call fills, with
-    // null where the capture had failed.
-    let ended = unsafe { call!(shared.api, cuStreamEndCapture(stream.raw, &mut graph)) };
+    let ended = shared.enter_anyhow().and_then(|_entered| {
+        // SAFETY: the stream is alive and was being captured; the pointer is to a live handle, which the call fills, with
+        // null where the capture had failed.
+        unsafe { call!(shared.api, cuStreamEndCapture(stream.raw, &mut graph)) }
+    });
+    shared.slots.end_capture();
     let graph = (graph != CUgraph::NULL)
         .then(|| GraphBuilder::captured(shared, graph, steps.unwrap_or_default()));
     ended.map_err(|e| shared.note(e))?;

@@ -5,8 +5,8 @@
 
 use super::result::{Api, Error, Result, call};
 use super::sys::{CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING, CUevent, CUstream};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The streams that something was given to, one bit each.
 #[derive(Debug, Default)]
@@ -102,15 +102,16 @@ enum Entry {
 /// The numbers of a context's streams.
 pub(crate) struct Slots {
     entries: Mutex<Vec<Entry>>,
-    /// Captures under way, during which the driver lets nobody wait for the whole context.
-    captures: AtomicU32,
+    /// Captures under way, during which the driver lets nobody wait for the whole context. Whoever does holds the lock, so
+    /// that no capture begins meanwhile: the driver would end it.
+    captures: RwLock<u32>,
 }
 
 impl Slots {
     pub fn new() -> Slots {
         Slots {
             entries: Mutex::new(Vec::new()),
-            captures: AtomicU32::new(0),
+            captures: RwLock::new(0),
         }
     }
 
@@ -119,19 +120,30 @@ impl Slots {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Comes before the capture begins, and blocks while somebody waits for the whole context.
     pub fn begin_capture(&self) {
-        self.captures.fetch_add(1, Ordering::Relaxed);
+        let mut captures = self
+            .captures
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *captures = captures.saturating_add(1);
     }
 
+    /// Comes after the capture has ended.
     pub fn end_capture(&self) {
-        self.captures.fetch_sub(1, Ordering::Relaxed);
+        let mut captures = self
+            .captures
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *captures = captures.saturating_sub(1);
     }
 
     /// Blocks until all work of the context is over. The context is current.
     ///
     /// Refused while a stream is being captured: the driver would refuse it too, and end the capture.
     pub fn wait_for_all(&self, api: &Api) -> Result<()> {
-        if self.captures.load(Ordering::Relaxed) != 0 {
+        let captures = self.captures.read().unwrap_or_else(PoisonError::into_inner);
+        if *captures != 0 {
             return Err(Error::Capturing {
                 call: "cuCtxSynchronize",
                 what: "a stream is being captured, so the whole context cannot be waited for",

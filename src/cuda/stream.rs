@@ -58,8 +58,9 @@ impl Stream {
                 capture: Some(Capture::begun()),
             }),
         };
-        capture::begin(shared, stream.inner.raw)?;
         shared.slots.begin_capture();
+        let begun = capture::begin(shared, stream.inner.raw);
+        begun.inspect_err(|_| shared.slots.end_capture())?;
         Ok(stream)
     }
 

@@ -233,6 +233,31 @@ fn other_threads_and_other_libraries_can_add_to_a_capture() {
 }
 
 #[test]
+fn who_waits_for_the_context_ends_no_capture() {
+    let fake = Fake::new();
+    {
+        let context = fake.context();
+        let mut buffer = context.alloc::<u32>(4).unwrap();
+        std::thread::scope(|scope| {
+            let captures = scope.spawn(|| {
+                let stream = context.stream()?;
+                (0..3000).try_for_each(|_| stream.capture(|s| s.fill(&mut buffer, 1)).map(drop))
+            });
+            while !captures.is_finished() {
+                let waited = context.synchronize();
+                assert!(
+                    matches!(waited, Ok(()) | Err(Error::Capturing { .. })),
+                    "{waited:?}"
+                );
+            }
+            captures.join().expect("no panic").unwrap();
+        });
+        context.synchronize().unwrap();
+    }
+    fake.assert_clean();
+}
+
+#[test]
 fn older_and_newer_drivers() {
     // CUDA 13 asks by another name.
     let new = Fake::without(&["cuStreamGetCaptureInfo_v2"]);
