@@ -19,8 +19,8 @@ pub struct Options {
     pub step_limit: u64,
     /// Sizes that a launch may not pass.
     pub limits: ExecLimits,
-    /// The most threads of the CPU that run workgroups; 0 is taken for 1, the default. Results, reports and errors do not
-    /// depend on it. Fewer run where there are not as many workgroups, or where their books and their copies of the
+    /// The most threads of the CPU that run workgroups; 0 is taken for 1, the default, and more than 1024 for 1024. Results,
+    /// reports and errors do not depend on it. Fewer run where there are not as many workgroups, or where their books and their copies of the
     /// buffers that are written would pass [`ExecLimits::scratch_bytes`].
     ///
     /// ```

@@ -172,6 +172,9 @@ impl Crew {
     }
 }
 
+/// More threads than that take longer to start than they spare, and each has books whose size nothing else bounds.
+const MAX_THREADS: u32 = 1024;
+
 /// How many threads may run; `None` for one.
 fn threads(plan: &Plan, options: &Options, storages: &[Storage]) -> Option<usize> {
     let copies = storages.iter().map(|s| (s.count * s.granule) as u64);
@@ -181,7 +184,8 @@ fn threads(plan: &Plan, options: &Options, storages: &[Storage]) -> Option<usize
         .saturating_add(plan.scratch)
         .saturating_add(plan.sizes.shared);
     let fit = options.limits.scratch_bytes / each.max(1);
-    let threads = u64::from(options.threads.min(plan.workgroups)).min(fit);
+    let threads = options.threads.min(plan.workgroups).min(MAX_THREADS);
+    let threads = u64::from(threads).min(fit);
     usize::try_from(threads).ok().filter(|&n| n > 1)
 }
 
@@ -260,6 +264,28 @@ mod unit {
             assert!(!met(all.iter(), 0));
             assert_eq!(met(all.iter(), 1), expected, "{read:?} {written:?}");
         }
+    }
+
+    #[test]
+    fn threads_are_bounded() {
+        let plan = |workgroups, scratch| Plan {
+            workgroups,
+            threads: 1,
+            slots: 1,
+            sizes: Default::default(),
+            scratch,
+        };
+        let mut options = Options {
+            threads: u32::MAX,
+            ..Options::default()
+        };
+        assert_eq!(threads(&plan(u32::MAX - 1, 0), &options, &[]), Some(1024));
+        assert_eq!(threads(&plan(3, 0), &options, &[]), Some(3));
+        assert_eq!(threads(&plan(1, 0), &options, &[]), None);
+        assert_eq!(threads(&plan(9, 1 << 28), &options, &[]), Some(4));
+        assert_eq!(threads(&plan(9, u64::MAX), &options, &[]), None);
+        options.threads = 0;
+        assert_eq!(threads(&plan(9, 0), &options, &[]), None);
     }
 
     #[test]
