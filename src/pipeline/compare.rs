@@ -156,6 +156,8 @@ fn bits(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::op::Makes;
+    use crate::types::TypeSet;
     use crate::{Access, KernelBuilder};
 
     fn kernel(
@@ -179,6 +181,27 @@ mod tests {
         let fast = kernel(|b, x| b.sin_fast(x));
         assert_eq!(allowed(&fast, Tolerance::Auto), Some(Closeness::LOOSE));
         assert_eq!(allowed(&fast, Tolerance::Exact), None);
+    }
+
+    #[test]
+    fn no_opcode_that_approximates_is_missing() {
+        for op in Op::ALL {
+            let row = op.row();
+            // The other flag of its value is that of halves.
+            let floats = !row.types.and(TypeSet::FLOATS).is_empty() && row.makes == Makes::T;
+            let fast = floats && row.flags == Inst::FAST && op != Op::Unpack;
+            for (flags, expected) in [
+                (0, false),
+                (Inst::FAST, fast),
+                (Inst::NATIVE_ORDER, op == Op::SubgroupAdd),
+            ] {
+                let inst = Inst {
+                    flags,
+                    ..Inst::new(op, Type::F32)
+                };
+                assert_eq!(approximates(&inst), expected, "{op} {flags}");
+            }
+        }
     }
 
     #[test]

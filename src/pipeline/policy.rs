@@ -66,8 +66,8 @@ pub struct Closeness {
 }
 
 impl Closeness {
-    /// For approximations in f32: 2^-10 of the value, or 2^-17. For f16 and bf16, which have fewer bits, a step of the
-    /// type (2^-9, 2^-6) is allowed besides, whatever the closeness.
+    /// For approximations in f32: 2^-10 of the value, or 2^-17. For f16 and bf16, which have fewer bits, two steps
+    /// of the type (2^-9 and 2^-6 of the value) are allowed besides, whatever the closeness.
     pub const LOOSE: Closeness = Closeness {
         relative: 1.0 / 1024.0,
         absolute: 1.0 / 131_072.0,

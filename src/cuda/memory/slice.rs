@@ -119,7 +119,8 @@ macro_rules! common {
             ///
             /// # Safety
             /// From `ptr` on there are `len` elements of device memory that is accessible in the context. It stays so until
-            /// all work that was given the slice is over. Its alignment is that of `T` at least.
+            /// all work that was given the slice is over, and graphs that were given it are gone and their launches over.
+            /// Its alignment is that of `T` at least.
             ///
             /// # Errors
             /// [`Error::Null`] for address 0 with a length; [`Error::TooLarge`].
