@@ -113,7 +113,7 @@ pub(super) struct Scratch {
 }
 
 /// Memory that one huge kernel needed is not kept for all the small ones to come.
-const KEPT_BYTES: usize = 16 << 20;
+pub(super) const KEPT_BYTES: usize = 16 << 20;
 
 impl Scratch {
     /// Whether it is worth keeping.

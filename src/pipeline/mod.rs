@@ -70,7 +70,7 @@ use crate::kernel::{Kernel, SharedLen, Uses};
 use crate::profile::Report;
 use crate::{ptx, reference};
 use arg::ArgKind;
-use artefacts::Scratch;
+use artefacts::{KEPT_BYTES, Scratch};
 use core::hash::BuildHasher as _;
 use flights::{Flights, lock};
 use gpu::Gpu;
@@ -500,7 +500,7 @@ impl Inner {
             executor.run(kernel, *launch, &mut copies)
         });
         let mut executors = lock(&self.executors);
-        if executors.len() < KEPT {
+        if executors.len() < KEPT && executor.kept_bytes() <= KEPT_BYTES as u64 {
             executors.push(executor);
         }
         drop(executors);

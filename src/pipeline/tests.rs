@@ -54,6 +54,21 @@ fn slices_hold_the_results() {
 }
 
 #[test]
+fn what_a_huge_launch_needed_is_not_kept() {
+    let private = |len: u32| {
+        let mut b = KernelBuilder::new("private", [32, 1, 1]);
+        b.private("own", Type::U8, len);
+        b.finish().expect("the kernel is valid")
+    };
+    let pipeline = host();
+    for (kernel, kept) in [(private(16), 1), (private(1 << 20), 0), (private(16), 1)] {
+        let report = pipeline.run(&kernel, [1, 1, 1], &mut []);
+        assert!(report.is_ok(), "{report:?}");
+        assert_eq!(lock(&pipeline.inner.executors).len(), kept);
+    }
+}
+
+#[test]
 fn small_launches_stay_on_the_host() {
     let pipeline = KernelPipeline::new(Policy::Auto { host_below: 9 });
     let (x, mut y) = ([1.0f32; 8], [0.0f32; 8]);

@@ -7,7 +7,7 @@ use super::error::{ExecError, Trap};
 use super::lanes::MAX_LANES;
 use super::memory::{Shape, Words};
 use super::options::{Launch, Options};
-use super::parallel::Crew;
+use super::parallel::{Crew, MAX_THREADS};
 use super::program::Program;
 use super::runner::{Plan, Runner};
 use crate::kernel::{Kernel, Uses};
@@ -23,6 +23,8 @@ pub struct Executor {
     runner: Runner,
     /// Those that run workgroups in parallel.
     crew: Crew,
+    /// Bytes that the largest launch so far needed for books and values.
+    peak: u64,
     /// Whether the last launch ran in parallel.
     #[cfg(test)]
     parallel: bool,
@@ -59,6 +61,11 @@ impl Executor {
     /// Its options, to change for the launches to come.
     pub fn options_mut(&mut self) -> &mut Options {
         &mut self.options
+    }
+
+    /// About how many bytes it keeps for launches to come.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.peak
     }
 
     /// Runs `kernel` over a grid. `args` are the kernel's parameters in order, then any buffers behind views; buffers
@@ -223,6 +230,9 @@ impl Executor {
             tables: self.binder.tables,
         };
         self.decoder.decode(&mut self.program, kernel, &launched)?;
+        let runners = u64::from(options.threads.clamp(1, workgroups.clamp(1, MAX_THREADS)));
+        let needed = scratch.saturating_add(sizes.shared).saturating_mul(runners);
+        self.peak = self.peak.max(needed);
         Ok(Plan {
             workgroups,
             threads,

@@ -173,7 +173,7 @@ impl Crew {
 }
 
 /// More threads than that take longer to start than they spare, and each has books whose size nothing else bounds.
-const MAX_THREADS: u32 = 1024;
+pub(super) const MAX_THREADS: u32 = 1024;
 
 /// How many threads may run; `None` for one.
 fn threads(plan: &Plan, options: &Options, storages: &[Storage]) -> Option<usize> {
