@@ -444,6 +444,7 @@ impl Found {
             }
             Op::Fma => self.float64 |= inst.ty == Type::BF16,
             Op::Rem
+            | Op::Rsqrt
             | Op::Exp
             | Op::Exp2
             | Op::Log

@@ -8,7 +8,6 @@ use crate::generate::Config;
 use crate::run::{Case, Value, preserved, rounds_lengths};
 use kernite::builder::{KernelBuilder, Scan};
 use kernite::kernel::{Bounds, Kernel, Ordering, Value as Id};
-use kernite::op::Op;
 use kernite::types::{Access, Const, Scope, Type};
 use kernite_testkit::vulkan::Context;
 
@@ -379,14 +378,6 @@ pub const GAPS: &[Gap] = &[
         avoid: |config| config.subgroups = false,
         shows: None,
     },
-];
-
-/// Opcodes that lavapipe does not compute as the reference does for every operand: a GPU judges them, and lavapipe where
-/// the random kernels keep the operands away. Each row says why.
-pub const NOT_ON_LAVAPIPE: &[(Op, &str)] = &[
-    (Op::Sin, "takes infinity * 0 for 0"),
-    (Op::Cos, "takes infinity * 0 for 0"),
-    (Op::Tan, "takes infinity * 0 for 0"),
 ];
 
 /// The kernels that a device can judge.

@@ -10,7 +10,7 @@ use kernite::spirv::{
 };
 use kernite::types::{Scalar, Type};
 use kernite_suite::every::{self, Unit};
-use kernite_suite::gaps::{NOT_ON_LAVAPIPE, config_for};
+use kernite_suite::gaps::config_for;
 use kernite_suite::run::Value;
 use kernite_testkit::alloc_counter::{self, CountingAllocator};
 use kernite_testkit::skip::skip;
@@ -504,19 +504,7 @@ fn a_device_computes_every_opcode_and_type_as_the_reference_does() {
         if !keeps_subnormals {
             forgive(unit, &expected, &mut got);
         }
-        let op = unit.covers.first().map(|pair| pair.0);
-        let known = NOT_ON_LAVAPIPE
-            .iter()
-            .find(|(of, _)| device.info().is_lavapipe() && op == Some(*of));
         let types = unit.kernel.buffers().iter().map(|b| b.elem);
-        if let Some((op, why)) = known {
-            let mut all = expected.iter().zip(&got).zip(types);
-            assert!(
-                all.any(|((e, g), ty)| difference(unit, e, g, ty).is_some()),
-                "the device computes {op} now, of which is said that it {why}"
-            );
-            continue;
-        }
         for (buffer, ((e, g), ty)) in expected.iter().zip(&got).zip(types).enumerate() {
             if let Some(difference) = difference(unit, e, g, ty) {
                 faults.push(format!("{}: buffer {buffer}: {difference}", unit.name));

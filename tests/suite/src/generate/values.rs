@@ -105,16 +105,6 @@ impl Generator<'_, '_> {
         v
     }
 
-    /// A small float constant.
-    fn constant_of(&mut self, ty: Type, value: f32) -> Value {
-        let value = self.b.constant(value);
-        if ty == Type::F32 {
-            value
-        } else {
-            self.b.convert(value, ty)
-        }
-    }
-
     /// The value, or zero where it is a subnormal that a device may flush, or so little more that what it was computed from
     /// may have been one.
     pub(super) fn flushed(&mut self, v: Value) -> Value {
@@ -205,14 +195,6 @@ impl Generator<'_, '_> {
             Op::Pack => operands.iter_mut().for_each(|v| *v = self.plain_bits(*v)),
             Op::Copysign => operands[1] = self.plain_bits(operands[1]),
             _ => {}
-        }
-        if !self.config.honest_floats && matches!(op, Op::Sin | Op::Cos | Op::Tan) {
-            // The recipes make the NaN of what is not finite by arithmetic that such a target folds.
-            let (infinite, nan) = (self.b.is_inf(operands[0]), self.b.is_nan(operands[0]));
-            let infinite = self.b.or(infinite, nan);
-            let one = self.constant_of(ty, 1.0);
-            let x = operands[0];
-            operands[0] = self.with_level_of(&[x], |b| b.select(infinite, one, x));
         }
         let folds = !self.config.honest_floats && matches!(op, Op::Sub | Op::Div);
         if folds && operands[0] == operands[1] && is_float(ty) {
