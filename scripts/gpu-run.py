@@ -83,6 +83,7 @@ NOT_SANITIZED = {
     "gpu_errors": "provokes faults of the device",
     "gpu_launch: registers_limit_the_threads_of_a_block": "has the driver refuse a launch",
     "gpu_launch: threads_share_one_context, under racecheck": "does not end there",
+    "gpu_capture: other_work_goes_on_during_a_capture": "is a capture that the tools' own work on the device ends",
     "gpu_launch: several_devices": "runs where there are several, without a sanitizer",
     "gpu_memory: too_much_memory_is_an_error": "asks for more memory than there is",
     "gpu_memory: pinned_copies_run_both_ways_at_once": "measures, and runs no kernel",

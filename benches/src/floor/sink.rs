@@ -8,7 +8,7 @@ pub trait Sink {
     fn text(&mut self, text: &str);
     /// Appends a number in decimal.
     fn number(&mut self, number: u32);
-    /// Called in front of each line; no line is longer than [`LINE`].
+    /// Called in front of each line; no line is longer than `LINE`.
     #[inline(always)]
     fn line(&mut self) {}
 }

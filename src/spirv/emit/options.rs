@@ -82,8 +82,7 @@ pub enum Overflow {
 /// Where the length of a buffer comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Lengths {
-    /// `OpArrayLength`: the range of the descriptor, which Vulkan does not let be empty. NVIDIA's driver (580) counts to
-    /// the next multiple of 16 bytes: there, bind such ranges or let the host fill lengths in.
+    /// `OpArrayLength`: the range of the descriptor, which Vulkan does not let be empty.
     #[default]
     ArrayLength,
     /// A `uint` for each buffer whose length is asked for, behind the scalars, filled by the host

@@ -33,19 +33,13 @@ const BINARY: [(&str, Build2, Binary); 2] = [
     ("rem", KernelBuilder::rem, Binary::Rem),
 ];
 
-/// What a function of f32 is: its recipe, but for `rsqrt`, which is two operations that round.
+/// What a function of f32 is: its recipe.
 fn right32(function: Unary, x: f32) -> f32 {
-    match function {
-        Unary::Rsqrt => 1.0 / x.sqrt(),
-        _ => unary::<f32, _>(function, &mut Host, x),
-    }
+    unary::<f32, _>(function, &mut Host, x)
 }
 
 fn right64(function: Unary, x: f64) -> f64 {
-    match function {
-        Unary::Rsqrt => 1.0 / x.sqrt(),
-        _ => unary::<f64, _>(function, &mut Host, x),
-    }
+    unary::<f64, _>(function, &mut Host, x)
 }
 
 fn same32(a: f32, b: f32) -> bool {

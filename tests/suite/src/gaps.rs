@@ -5,7 +5,7 @@
 
 use crate::choices::SplitMix;
 use crate::generate::Config;
-use crate::run::{Case, Value, preserved, rounds_lengths};
+use crate::run::{Case, Value, preserved};
 use kernite::builder::{KernelBuilder, Scan};
 use kernite::kernel::{Bounds, Kernel, Ordering, Value as Id};
 use kernite::types::{Access, Const, Scope, Type};
@@ -71,9 +71,8 @@ fn pairs(ty: Type) -> Vec<[u64; 2]> {
 fn differs(device: &Context, case: &Case) -> Result<bool, crate::run::Error> {
     let expected = case.reference(case.lanes(device))?;
     let mut options = case.options_for(device);
-    // The rows of fma and of lengths are of the native ones.
+    // The row of fma is of the native one.
     options.fma = kernite::spirv::Fma::Native;
-    options.lengths = kernite::spirv::Lengths::ArrayLength;
     let got = case.vulkan(device, &options)?;
     Ok(case.difference(&expected, &got).is_some())
 }
@@ -200,42 +199,6 @@ fn keeps_signalling() -> Case {
     }
 }
 
-/// An argument plus 2^32, which does not come near the end.
-fn saturates_u64() -> Case {
-    let mut b = KernelBuilder::new("gap", [1, 1, 1]);
-    let x = b.scalar("x", Type::U64);
-    let out = b.buffer("out", Type::U64, Access::Write);
-    let (i, x, y) = (b.local_index(), b.param(x), b.constant(1u64 << 32));
-    let sum = b.add_sat(x, y);
-    b.store(out, i, sum);
-    Case {
-        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
-        grid: [1, 1, 1],
-        args: vec![
-            Value::Scalar(Const::from(u64::MAX >> 1)),
-            Value::of(&[0u64]),
-        ],
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
-}
-
-/// Three bytes are counted.
-fn counts_bytes() -> Case {
-    let mut b = KernelBuilder::new("gap", [1, 1, 1]);
-    let bytes = b.buffer("bytes", Type::U8, Access::Read);
-    let out = b.buffer("out", Type::U32, Access::Write);
-    let (i, length) = (b.local_index(), b.array_length(bytes));
-    b.store(out, i, length);
-    Case {
-        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
-        grid: [1, 1, 1],
-        args: vec![Value::Bytes(vec![0; 3]), Value::of(&[0u32])],
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
-}
-
 /// Every gap of every device that the tests have met.
 pub const GAPS: &[Gap] = &[
     Gap {
@@ -311,10 +274,10 @@ pub const GAPS: &[Gap] = &[
     },
     Gap {
         what: "saturating addition of 2^32 to an argument of u64 is wrong",
-        why: "a fault of NVIDIA's compiler (580), of constants whose low half is 0",
+        why: "a fault of NVIDIA's compiler (580), in some kernels and not in smaller ones",
         has: |device| device.info().driver == "NVIDIA",
         avoid: |config| config.saturating_64 = false,
-        shows: Some(saturates_u64),
+        shows: None,
     },
     Gap {
         what: "an integer divided by two packed f16 constants ends the process",
@@ -322,13 +285,6 @@ pub const GAPS: &[Gap] = &[
         has: |device| device.info().driver == "NVIDIA",
         avoid: |config| config.packed_constants = false,
         shows: None,
-    },
-    Gap {
-        what: "OpArrayLength counts to the next 16 bytes",
-        why: "a fault of NVIDIA's driver, whose descriptors know no smaller size; lengths come from the host there",
-        has: rounds_lengths,
-        avoid: |_| {},
-        shows: Some(counts_bytes),
     },
     Gap {
         what: "division of f32 is not rounded to nearest even",

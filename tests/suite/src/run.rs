@@ -153,7 +153,7 @@ impl Case {
         options.bounds = self.bounds;
         // A descriptor cannot be empty, so that its length does not tell.
         let empty = |value: &Value| matches!(value, Value::Bytes(bytes) if bytes.is_empty());
-        if self.args.iter().any(empty) || rounds_lengths(device) {
+        if self.args.iter().any(empty) {
             options.lengths = spirv::Lengths::HostFilled;
         }
         options.limits.workgroup_size = info.limits.max_compute_work_group_size;
@@ -271,11 +271,6 @@ fn sets_subgroup_size(device: &Context, size: u32) -> bool {
     info.features.subgroup_size_control
         && info.subgroups.size_may_be_required
         && (info.subgroups.min_size..=info.subgroups.max_size).contains(&size)
-}
-
-/// Whether `OpArrayLength` counts what is behind the range of a descriptor.
-pub fn rounds_lengths(device: &Context) -> bool {
-    device.info().driver == "NVIDIA"
 }
 
 /// The widths of floats for which `DenormPreserve` may be declared; each kernel declares it for those of them that it
