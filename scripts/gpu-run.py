@@ -396,7 +396,7 @@ def page(runner):
         f"- commit: {read('COMMIT')}",
         f"- built with: {read('RUSTC')}",
         f"- date: {runner.began:%Y-%m-%d %H:%M} UTC",
-        f"- system: {platform.system()} {platform.release()} {platform.machine()}, {' '.join(platform.libc_ver())}",
+        f"- system: {platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
         *(f"- GPU, driver, compute capability, memory: {gpu}" for gpu in runner.gpus),
         f"- tests: {counts(tests)}",
         f"- examples: {counts(of('example'))}",

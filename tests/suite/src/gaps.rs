@@ -273,7 +273,7 @@ pub const GAPS: &[Gap] = &[
         shows: Some(keeps_signalling),
     },
     Gap {
-        what: "saturating addition of 2^32 to an argument of u64 is wrong",
+        what: "saturating addition and subtraction of constants and arguments of u64 are wrong",
         why: "a fault of NVIDIA's compiler (580), in some kernels and not in smaller ones",
         has: |device| device.info().driver == "NVIDIA",
         avoid: |config| config.saturating_64 = false,

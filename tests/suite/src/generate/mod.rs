@@ -156,7 +156,7 @@ pub struct Config {
     pub honest_floats: bool,
     /// Whether constants may be packed, and what comes of it be divided by.
     pub packed_constants: bool,
-    /// Whether u64 may be added with saturation.
+    /// Whether u64 may be added and subtracted with saturation.
     pub saturating_64: bool,
     /// Whether a promise of uniformity may be made. It is kept; but no kernel with one has a safe launch.
     pub assume_uniform: bool,

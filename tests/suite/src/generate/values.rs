@@ -173,7 +173,7 @@ impl Generator<'_, '_> {
         if op == Op::Pack && !self.config.packed_constants {
             return;
         }
-        if op == Op::AddSat && ty == Type::U64 && !self.config.saturating_64 {
+        if matches!(op, Op::AddSat | Op::SubSat) && ty == Type::U64 && !self.config.saturating_64 {
             return;
         }
         // Their recipes are long, and longer where fma is emulated.
