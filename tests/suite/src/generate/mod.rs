@@ -154,6 +154,8 @@ pub struct Config {
     /// Whether the target computes `x * 0`, `x + 0`, `x - x` and `x / x` of floats, rather than taking them for 0, x, 0
     /// and 1. If not, float constants are hidden behind a parameter, and no float is subtracted from or divided by itself.
     pub honest_floats: bool,
+    /// Whether functions of f16 that are computed in f32 are rounded in between. If not, there are none.
+    pub rounded_f16: bool,
     /// Whether constants may be packed, and what comes of it be divided by.
     pub packed_constants: bool,
     /// Whether u64 may be added and subtracted with saturation.
@@ -181,6 +183,7 @@ impl Default for Config {
             across_rows: true,
             divergent_fences: true,
             honest_floats: true,
+            rounded_f16: true,
             packed_constants: true,
             saturating_64: true,
             assume_uniform: false,

@@ -170,6 +170,10 @@ impl Generator<'_, '_> {
         if divides && !self.config.exact_division && is_float(ty) {
             return;
         }
+        let in_f32 = op == Op::Rsqrt || is_recipe(op, ty);
+        if ty == Type::F16 && in_f32 && !self.config.rounded_f16 {
+            return;
+        }
         if op == Op::Pack && !self.config.packed_constants {
             return;
         }
