@@ -1,8 +1,8 @@
 //! Capture: what is put into a stream becomes a graph instead of running.
 
 use super::function::Function;
-use super::graph::{Graph, GraphBuilder, Step};
-use super::launch::{Arg, ArgKind, LaunchError};
+use super::graph::{self, Graph, GraphBuilder, Step};
+use super::launch::Arg;
 use super::memory::{Allocation, View};
 use super::result::{Error, Result, call};
 use super::shared::{Shared, lock};
@@ -125,17 +125,7 @@ impl Capture {
         args: &[Arg<'_>],
         enqueue: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let mut memory = Vec::new();
-        for (index, arg) in args.iter().enumerate() {
-            if let ArgKind::Buffer { view, .. } = &arg.0
-                && let Some(owner) = view.owner
-            {
-                if owner.host_visible() {
-                    return Err(LaunchError::ManagedInGraph { index }.into());
-                }
-                memory.push(owner.clone());
-            }
-        }
+        let memory = graph::kept(args)?;
         self.add(stream, enqueue, Some(function.clone()), memory)
     }
 

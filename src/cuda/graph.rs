@@ -97,6 +97,22 @@ impl Context {
     }
 }
 
+/// The memory that a graph keeps for a launch with these arguments.
+pub(super) fn kept(args: &[Arg<'_>]) -> Result<Vec<Arc<Allocation>>> {
+    let mut memory = Vec::new();
+    for (index, arg) in args.iter().enumerate() {
+        if let ArgKind::Buffer { view, .. } = &arg.0
+            && let Some(owner) = view.owner
+        {
+            if owner.host_visible() {
+                return Err(LaunchError::ManagedInGraph { index }.into());
+            }
+            memory.push(owner.clone());
+        }
+    }
+    Ok(memory)
+}
+
 /// Checks a launch and hands its parameters to `act`; nothing happens for an empty grid.
 fn with_params(
     shared: &Arc<Shared>,
@@ -110,17 +126,7 @@ fn with_params(
     if !Arc::ptr_eq(shared, &inner.module.shared) {
         return Err(LaunchError::OtherContext { what: "graph" }.into());
     }
-    let mut memory = Vec::new();
-    for (index, arg) in args.iter().enumerate() {
-        if let ArgKind::Buffer { view, .. } = &arg.0
-            && let Some(owner) = view.owner
-        {
-            if owner.host_visible() {
-                return Err(LaunchError::ManagedInGraph { index }.into());
-            }
-            memory.push(owner.clone());
-        }
-    }
+    let memory = kept(args)?;
     inner.check_plan(plan, config)?;
     let dynamic = inner.check_config(config, plan.moved_shared_bytes)?;
     plan.with_arguments(shared, args, None, |params: *mut *mut c_void, _| {

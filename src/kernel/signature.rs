@@ -443,18 +443,7 @@ impl Found {
                 }
             }
             Op::Fma => self.float64 |= inst.ty == Type::BF16,
-            Op::Rem
-            | Op::Rsqrt
-            | Op::Exp
-            | Op::Exp2
-            | Op::Log
-            | Op::Log2
-            | Op::Pow
-            | Op::Sin
-            | Op::Cos
-            | Op::Tan
-            | Op::Tanh
-            | Op::Erf => self.int64 |= inst.ty == Type::F64,
+            op if op.has_recipe() => self.int64 |= inst.ty == Type::F64,
             Op::AtomicAdd => self.int64 |= inst.ty == Type::F64,
             Op::SubgroupAdd
             | Op::SubgroupMin

@@ -3,11 +3,11 @@
 use super::sink::{Sink, Width};
 use super::steps::horner;
 
-/// The factors 2^⌊n/2⌋ and 2^⌈n/2⌉ of a `t` that is [`super::width::Constants::ROUND_TWO`] + n.
+/// p · 2^n for a `t` that is [`super::width::Constants::ROUND_TWO`] + n, by the factors 2^⌊n/2⌋ and 2^⌈n/2⌉.
 ///
 /// One factor could not reach from the least subnormal to the greatest number. The first product is exact, so that a
 /// subnormal result is rounded once.
-fn scales<W: Width, S: Sink<W>>(s: &mut S, t: S::F) -> (S::F, S::F) {
+fn times_power<W: Width, S: Sink<W>>(s: &mut S, p: S::F, t: S::F) -> S::F {
     let bits = s.to_bits(t);
     let by = s.int(W::MANTISSA);
     let all = s.shl(bits, by);
@@ -16,16 +16,16 @@ fn scales<W: Width, S: Sink<W>>(s: &mut S, t: S::F) -> (S::F, S::F) {
     let field = s.int(W::INFINITY_BITS);
     let half = s.and(half, field);
     let rest = s.isub(all, half);
-    (s.from_bits(half), s.from_bits(rest))
+    let (half, rest) = (s.from_bits(half), s.from_bits(rest));
+    let p = s.mul(p, half);
+    s.mul(p, rest)
 }
 
 /// (1 + f · q) · 2^n for a `t` that is [`super::width::Constants::ROUND_TWO`] + n.
 pub(super) fn scaled<W: Width, S: Sink<W>>(s: &mut S, f: S::F, q: S::F, t: S::F) -> S::F {
     let one = s.float(W::ONE);
     let p = s.fma(f, q, one);
-    let (half, rest) = scales(s, t);
-    let p = s.mul(p, half);
-    s.mul(p, rest)
+    times_power(s, p, t)
 }
 
 /// e^f · 2^n for |f| to ln(2) / 2 and a `t` that is [`super::width::Constants::ROUND_TWO`] + n.
@@ -47,9 +47,7 @@ fn power<W: Width, S: Sink<W>>(
     let square = s.mul(f, f);
     let rest = s.fma(square, g, lost);
     let p = s.add(sum, rest);
-    let (half, rest) = scales(s, t);
-    let p = s.mul(p, half);
-    s.mul(p, rest)
+    times_power(s, p, t)
 }
 
 /// x between these, by selections that keep NaN: beyond, the result is zero or infinite, and so it is there.

@@ -499,6 +499,26 @@ impl Op {
         self.row().name
     }
 
+    /// Whether floats of it are computed by a recipe of [`crate::math`], but for what the hardware approximates; `rem` of
+    /// integers is not.
+    pub const fn has_recipe(self) -> bool {
+        matches!(
+            self,
+            Op::Rem
+                | Op::Rsqrt
+                | Op::Exp
+                | Op::Exp2
+                | Op::Log
+                | Op::Log2
+                | Op::Pow
+                | Op::Sin
+                | Op::Cos
+                | Op::Tan
+                | Op::Tanh
+                | Op::Erf
+        )
+    }
+
     /// The opcode of a text-form name, or `None`.
     pub fn from_name(name: &str) -> Option<Op> {
         Op::ALL.into_iter().find(|op| op.name() == name)

@@ -5,7 +5,7 @@ use super::error::Mismatch;
 use super::policy::{Closeness, Tolerance};
 use crate::kernel::{Inst, Kernel, Uses};
 use crate::op::Op;
-use crate::reference::{self, Difference};
+use crate::reference::{self, Difference, little_endian};
 use crate::types::{Scalar, Type};
 use half::{bf16, f16};
 
@@ -68,7 +68,7 @@ pub(super) fn first_difference<'a>(
             continue;
         };
         let found = match tolerance {
-            Some(close) if elem.scalar().is_some_and(is_float) => {
+            Some(close) if elem.scalar().is_some_and(Scalar::is_float) => {
                 difference(elem, expected, got, close)
             }
             Some(_) | None => reference::compare(expected, got, elem),
@@ -95,10 +95,6 @@ pub(super) fn first_difference<'a>(
         }
     }
     None
-}
-
-fn is_float(scalar: Scalar) -> bool {
-    float(scalar, 0).is_some()
 }
 
 /// The number that bits of a float type stand for.
@@ -131,7 +127,7 @@ fn difference(elem: Type, expected: &[u8], got: &[u8], close: Closeness) -> Opti
         if expected == got {
             continue;
         }
-        let (expected, got) = (bits(expected), bits(got));
+        let (expected, got) = (little_endian(expected), little_endian(got));
         let (Some(e), Some(g)) = (float(scalar, expected), float(scalar, got)) else {
             continue;
         };
@@ -145,12 +141,6 @@ fn difference(elem: Type, expected: &[u8], got: &[u8], close: Closeness) -> Opti
         }
     }
     None
-}
-
-/// Little-endian, as memory is on every target.
-fn bits(bytes: &[u8]) -> u64 {
-    let bytes = bytes.iter().rev();
-    bytes.fold(0, |bits, &byte| bits << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

@@ -125,22 +125,7 @@ impl Body<'_, '_> {
             let zero = Self::imm(0);
             return self.binary(piece!("\tsetp.ne.u16 "), Kind::Bool, magnitude, zero);
         }
-        let zero = match kind {
-            Kind::F32 => Token::f32(0),
-            Kind::F64 => Token::f64(0),
-            Kind::Bool
-            | Kind::I32
-            | Kind::U32
-            | Kind::I64
-            | Kind::U64
-            | Kind::I8
-            | Kind::U8
-            | Kind::I16
-            | Kind::U16
-            | Kind::F16
-            | Kind::BF16 => Self::imm(0),
-        };
-        self.binary(SETP_NE.of(kind), Kind::Bool, a, zero)
+        self.binary(SETP_NE.of(kind), Kind::Bool, a, Self::zero(kind))
     }
 
     pub fn test_nan(&mut self, inst: &Inst) -> Token {

@@ -74,7 +74,7 @@ pub fn compare(expected: &[u8], got: &[u8], ty: Type) -> Option<Difference> {
     let lanes = ty.lanes() as usize;
     let pairs = expected.chunks(size).zip(got.chunks(size));
     for (i, (e, g)) in pairs.enumerate() {
-        let (e, g) = (bits(e), bits(g));
+        let (e, g) = (little_endian(e), little_endian(g));
         if e != g && !(is_nan(scalar, e) && is_nan(scalar, g)) {
             return Some(Difference::Element {
                 index: i / lanes,
@@ -88,8 +88,8 @@ pub fn compare(expected: &[u8], got: &[u8], ty: Type) -> Option<Difference> {
     None
 }
 
-/// Little-endian, as memory is on every target.
-fn bits(bytes: &[u8]) -> u64 {
+/// The number in bytes, little-endian as memory is on every target.
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .rev()

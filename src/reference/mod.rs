@@ -87,6 +87,7 @@ mod subgroup;
 mod tests;
 
 pub use args::{Arg, Buffer, BufferError, Element, View};
+pub(crate) use compare::little_endian;
 pub use compare::{Difference, compare};
 pub use error::{ExecError, Thread, Touch, Trap, TrapKind};
 pub use executor::{Executor, Report};

@@ -155,15 +155,26 @@ impl Analysis {
         };
         self.set(at, level);
         if let (Level::Divergent, Some(why)) = self.control() {
-            self.faulty = true;
-            let Some(faults) = faults else { return };
-            let kind = FaultKind::DivergentSubgroup(self.explain(why));
-            faults.push(Fault {
-                at: Some(at),
-                op: Some(inst.op),
-                kind,
-            });
+            self.refuse(inst, at, faults, FaultKind::DivergentSubgroup, why);
         }
+    }
+
+    /// Notes that not all come to an instruction that needs all; the fault itself is made in the last pass.
+    fn refuse(
+        &mut self,
+        inst: &Inst,
+        at: u32,
+        faults: Option<&mut Vec<Fault>>,
+        kind: fn(Divergence) -> FaultKind,
+        why: Divergence,
+    ) {
+        self.faulty = true;
+        let Some(faults) = faults else { return };
+        faults.push(Fault {
+            at: Some(at),
+            op: Some(inst.op),
+            kind: kind(self.explain(why)),
+        });
     }
 
     fn level(&self, at: u32) -> Level {
@@ -325,14 +336,7 @@ impl Analysis {
             }
             Op::WorkgroupBarrier => {
                 if let (Level::Subgroup | Level::Divergent, Some(why)) = self.control() {
-                    self.faulty = true;
-                    let Some(faults) = faults else { return };
-                    let kind = FaultKind::DivergentBarrier(self.explain(why));
-                    faults.push(Fault {
-                        at: Some(at),
-                        op: Some(inst.op),
-                        kind,
-                    });
+                    self.refuse(inst, at, faults, FaultKind::DivergentBarrier, why);
                 }
             }
             _ => self.set(at, Level::Divergent),

@@ -103,8 +103,7 @@ impl Body<'_> {
         let a = self.val(inst.a);
         let a = self.unsigned(inst.ty, a);
         let sixteen = self.w.u32(16);
-        let above = self.w.op2(S::ShiftLeftLogical, ty, a, sixteen);
-        let twice = self.w.op2(S::BitwiseOr, ty, above, a);
+        let twice = self.joined(ty, a, a, sixteen);
         let amount = self.amount(inst.b, inst.ty);
         let down = match (
             there == S::ShiftLeftLogical,
@@ -172,8 +171,7 @@ impl Body<'_> {
         let amount = self.amount(inst.c, inst.ty);
         let low = self.unsigned(inst.ty, low);
         let high = self.unsigned(inst.ty, high);
-        let high = self.w.op2(S::ShiftLeftLogical, ty, high, width);
-        let both = self.w.op2(S::BitwiseOr, ty, high, low);
+        let both = self.joined(ty, high, low, width);
         let value = if left {
             let value = self.w.op2(S::ShiftLeftLogical, ty, both, amount);
             self.w.op2(S::ShiftRightLogical, ty, value, width)
@@ -181,6 +179,12 @@ impl Body<'_> {
             self.w.op2(S::ShiftRightLogical, ty, both, amount)
         };
         self.w.normalise(inst.ty, value)
+    }
+
+    /// `high` above the `width` bits of `low`.
+    fn joined(&mut self, ty: u32, high: u32, low: u32, width: u32) -> u32 {
+        let high = self.w.op2(S::ShiftLeftLogical, ty, high, width);
+        self.w.op2(S::BitwiseOr, ty, high, low)
     }
 
     /// `near` `there` n, or'ed with `far` `back` (W - n); the latter in two steps, by 1 and by W - 1 - n, so that n = 0

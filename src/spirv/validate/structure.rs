@@ -69,6 +69,20 @@ pub(super) struct Structure {
     run_end: Vec<u32>,
 }
 
+/// The whole function.
+const ROOT: Construct = Construct {
+    shape: Shape::Function,
+    header: NONE,
+    merge: NONE,
+    target: NONE,
+    parent: 0,
+    scope: 0,
+    switch: 0,
+    inside_continue: 0,
+    depth: 0,
+    of_loop: 0,
+};
+
 const MANY: u32 = u32::MAX - 1;
 const WHITE: u8 = 0;
 const GREY: u8 = 1;
@@ -108,18 +122,7 @@ impl Structure {
             run_end,
         } = self;
         constructs.clear();
-        constructs.push(Construct {
-            shape: Shape::Function,
-            header: NONE,
-            merge: NONE,
-            target: NONE,
-            parent: 0,
-            scope: 0,
-            switch: 0,
-            inside_continue: 0,
-            depth: 0,
-            of_loop: 0,
-        });
+        constructs.push(ROOT);
         fill(outer, n, 0);
         fill(inner, n, 0);
         fill(merge_of, n, NONE);
@@ -138,18 +141,7 @@ impl Structure {
     fn construct(&self, c: u32) -> Construct {
         // Construct 0 is always there.
         let c = self.constructs.get(c as usize);
-        c.or(self.constructs.first()).copied().unwrap_or(Construct {
-            shape: Shape::Function,
-            header: NONE,
-            merge: NONE,
-            target: NONE,
-            parent: 0,
-            scope: 0,
-            switch: 0,
-            inside_continue: 0,
-            depth: 0,
-            of_loop: 0,
-        })
+        c.or(self.constructs.first()).copied().unwrap_or(ROOT)
     }
 
     fn push(&mut self, shape: Shape, header: u32, merge: u32, target: u32, parent: u32) -> u32 {
