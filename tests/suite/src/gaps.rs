@@ -7,7 +7,7 @@ use crate::choices::SplitMix;
 use crate::generate::Config;
 use crate::run::{Case, Value, preserved};
 use kernite::builder::{KernelBuilder, Scan};
-use kernite::kernel::{Bounds, Kernel, Ordering, Value as Id};
+use kernite::kernel::{Bounds, Ordering, Value as Id};
 use kernite::types::{Access, Const, Scope, Type};
 use kernite_testkit::vulkan::Context;
 
@@ -21,8 +21,20 @@ pub struct Gap {
     pub has: fn(&Context) -> bool,
     /// What the random kernels leave out on such a device.
     pub avoid: fn(&mut Config),
-    /// A kernel that shows it, with its inputs; `None` where the device lacks a feature, so that nothing runs.
+    /// A kernel that shows it, with its inputs; `None` where nothing runs that would: the device lacks a feature, or no small
+    /// kernel is known.
     pub shows: Option<fn() -> Case>,
+}
+
+/// The launch of a kernel without checks.
+fn launch(mut b: KernelBuilder, grid: [u32; 3], args: Vec<Value>) -> Case {
+    Case {
+        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
+        grid,
+        args,
+        dynamic_shared: 0,
+        bounds: Bounds::Unchecked,
+    }
 }
 
 /// A kernel that stores what `body` makes of two floats from buffers, a workgroup an element.
@@ -37,20 +49,17 @@ fn shown(ty: Type, inputs: &[[u64; 2]], body: fn(&mut KernelBuilder, [Id; 2]) ->
     let loaded = [b.load(x, i), b.load(y, i)];
     let made = body(&mut b, loaded);
     b.store(out, i, made);
-    let kernel: Kernel = b.finish().unwrap_or_else(|e| panic!("{e}"));
     let size = ty.bytes() as usize;
     let column = |n: usize| -> Vec<u8> {
         let bits = inputs.iter().map(|pair| pair[n].to_le_bytes());
         bits.flat_map(|bits| bits.into_iter().take(size)).collect()
     };
     let zeros = vec![0; inputs.len() * size];
-    Case {
-        kernel,
-        grid: [inputs.len() as u32, 1, 1],
-        args: [column(0), column(1), zeros].map(Value::Bytes).into(),
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
+    launch(
+        b,
+        [inputs.len() as u32, 1, 1],
+        [column(0), column(1), zeros].map(Value::Bytes).into(),
+    )
 }
 
 /// Pairs of positive floats between 1/16 and 16, all bits of their fractions in use.
@@ -65,6 +74,10 @@ fn pairs(ty: Type) -> Vec<[u64; 2]> {
         }
     };
     (0..256).map(|_| [float(), float()]).collect()
+}
+
+fn is_nvidia(device: &Context) -> bool {
+    device.info().driver == "NVIDIA"
 }
 
 /// Whether the device differs from the reference in what a kernel shows.
@@ -112,18 +125,16 @@ fn flushes_arguments() -> Case {
     let (sum, log) = (b.add(least, least), b.log(log));
     let made = b.fma(sum, log, x);
     b.store_offset(product, i, 1, made);
-    Case {
-        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
-        grid: [1, 1, 1],
-        args: vec![
+    launch(
+        b,
+        [1, 1, 1],
+        vec![
             Value::Scalar(Const::from(f32::from_bits(0x0040_0000))),
             Value::Scalar(Const::from(2.0f32)),
             Value::of(&[0u32; 2]),
             Value::of(&[0u32]),
         ],
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
+    )
 }
 
 fn divides_f32() -> Case {
@@ -149,13 +160,7 @@ fn counts_lanes() -> Case {
     let (i, one) = (b.local_index(), b.constant(1u32));
     let lanes = b.subgroup_add(one, Scan::Reduce);
     b.store(out, i, lanes);
-    Case {
-        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
-        grid: [1, 1, 1],
-        args: vec![Value::of(&[0u32; 8])],
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
+    launch(b, [1, 1, 1], vec![Value::of(&[0u32; 8])])
 }
 
 /// Subgroups add their numbers in turn, each until it was the first.
@@ -174,13 +179,7 @@ fn fences_in_turn() -> Case {
         b.when(done, KernelBuilder::break_);
         b.set(expected, found);
     });
-    Case {
-        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
-        grid: [1, 1, 1],
-        args: vec![Value::of(&[0u32])],
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
+    launch(b, [1, 1, 1], vec![Value::of(&[0u32])])
 }
 
 /// The bits of a signalling NaN.
@@ -190,13 +189,7 @@ fn keeps_signalling() -> Case {
     let (i, nan) = (b.local_index(), b.constant(f32::from_bits(0x7F80_0001)));
     let bits = b.bitcast(nan, Type::U32);
     b.store(out, i, bits);
-    Case {
-        kernel: b.finish().unwrap_or_else(|e| panic!("{e}")),
-        grid: [1, 1, 1],
-        args: vec![Value::of(&[0u32])],
-        dynamic_shared: 0,
-        bounds: Bounds::Unchecked,
-    }
+    launch(b, [1, 1, 1], vec![Value::of(&[0u32])])
 }
 
 /// Every gap of every device that the tests have met.
@@ -250,9 +243,7 @@ pub const GAPS: &[Gap] = &[
     Gap {
         what: "subnormal f32 become zero where they come from constants or arguments",
         why: "the device has no shaderDenormPreserveFloat32, and NVIDIA's compiler folds without them",
-        has: |device| {
-            preserved(&device.info().float_controls) & 32 == 0 && device.info().driver == "NVIDIA"
-        },
+        has: |device| preserved(&device.info().float_controls) & 32 == 0 && is_nvidia(device),
         avoid: |config| config.subnormals = false,
         shows: Some(flushes_arguments),
     },
@@ -268,28 +259,28 @@ pub const GAPS: &[Gap] = &[
     Gap {
         what: "signalling NaNs of f32 constants become quiet",
         why: "Vulkan lets a device change NaNs; NVIDIA's compiler",
-        has: |device| device.info().driver == "NVIDIA",
+        has: is_nvidia,
         avoid: |_| {},
         shows: Some(keeps_signalling),
     },
     Gap {
         what: "saturating addition and subtraction of constants and arguments of u64 are wrong",
         why: "a fault of NVIDIA's compiler (580), in some kernels and not in smaller ones",
-        has: |device| device.info().driver == "NVIDIA",
+        has: is_nvidia,
         avoid: |config| config.saturating_64 = false,
         shows: None,
     },
     Gap {
         what: "the rounding to f16 between two functions that are computed in f32 is dropped",
         why: "a fault of NVIDIA's compiler (580), in some kernels and not in smaller ones",
-        has: |device| device.info().driver == "NVIDIA",
+        has: is_nvidia,
         avoid: |config| config.rounded_f16 = false,
         shows: None,
     },
     Gap {
         what: "an integer divided by two packed f16 constants ends the process",
         why: "a fault of NVIDIA's compiler (580), which nothing can show that lives on",
-        has: |device| device.info().driver == "NVIDIA",
+        has: is_nvidia,
         avoid: |config| config.packed_constants = false,
         shows: None,
     },

@@ -115,7 +115,7 @@ impl Case {
     /// What a device lacks of what the signature asks for.
     pub fn lacks(&self, device: &Context) -> Option<String> {
         let info = device.info();
-        let signature = self.kernel.signature();
+        let signature = self.kernel.signature_with(self.bounds);
         for feature in &signature.features {
             let name = feature.vulkan_name();
             match info.features.get(name) {
@@ -235,7 +235,13 @@ impl Case {
                 ) => {
                     let at = push_constant_offset as usize;
                     let size = ty.bytes().max(4) as usize;
-                    push[at..at + size].copy_from_slice(&c.bits().to_le_bytes()[..size]);
+                    // What lies above a narrow scalar's bits is nobody's business.
+                    let bits = if ty.bytes() < 4 && ty.bytes() > 0 {
+                        c.bits() | u64::MAX << ty.bits()
+                    } else {
+                        c.bits()
+                    };
+                    push[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
                 }
                 _ => panic!("an argument of the wrong kind"),
             }

@@ -15,7 +15,7 @@ use kernite_suite::run::Value;
 use kernite_testkit::alloc_counter::{self, CountingAllocator};
 use kernite_testkit::skip::skip;
 use kernite_testkit::spirv_tools::{Env, SpirvVal};
-use kernite_testkit::vulkan::{BufferArg, Context, Dispatch};
+use kernite_testkit::vulkan::Context;
 use std::collections::{BTreeMap, BTreeSet};
 
 const VERSIONS: [(Version, Env); 4] = [
@@ -267,26 +267,12 @@ fn no_capability_is_there_for_nothing() {
 
 /// What a device lacks for a kernel.
 fn lacks(device: &Context, unit: &Unit) -> Option<String> {
-    let info = device.info();
-    for feature in unit.kernel.signature_with(unit.bounds).features {
-        let mut name = String::new();
-        for c in feature.vulkan_name().chars() {
-            if c.is_ascii_uppercase() {
-                name.push('_');
-            }
-            name.push(c.to_ascii_lowercase());
-        }
-        // Digits follow no underscore in these names but before the unit.
-        let has = info
-            .features
-            .all()
-            .find(|(n, _)| n.replace('_', "") == name.replace('_', ""));
-        if !has.is_some_and(|(_, has)| has) {
-            return Some(feature.vulkan_name().into());
-        }
+    let lacks = unit.case().lacks(device);
+    if lacks.is_some() {
+        return lacks;
     }
     let uses = unit.kernel.uses();
-    let subgroups = &info.subgroups;
+    let subgroups = &device.info().subgroups;
     let needs = [
         (Uses::VOTE, subgroups.vote, "subgroup votes"),
         (Uses::BALLOT, subgroups.ballot, "subgroup ballots"),
@@ -308,61 +294,6 @@ fn lacks(device: &Context, unit: &Unit) -> Option<String> {
         return Some("subgroup shuffles".into());
     }
     None
-}
-
-fn on_device(
-    unit: &Unit,
-    device: &Context,
-    options: &Options,
-) -> Result<Vec<Vec<u8>>, kernite_testkit::vulkan::Error> {
-    let words = spirv::emit(&unit.kernel, options).unwrap();
-    let signature = unit.kernel.signature_with(unit.bounds);
-    let mut dispatch = Dispatch::new(&words, &signature.name);
-    dispatch.groups = [unit.grid, 1, 1];
-    let host_filled = options.lengths == Lengths::HostFilled;
-    let bytes = if host_filled {
-        signature.push_constant_bytes_with_lengths
-    } else {
-        signature.push_constant_bytes
-    };
-    dispatch.push_constants = vec![0; bytes.next_multiple_of(4) as usize];
-    let mut lengths = Vec::new();
-    for (parameter, value) in signature.params.iter().zip(&unit.args) {
-        match (parameter.kind, value) {
-            (kernite::kernel::ParameterKind::Buffer { elem, binding, .. }, Value::Bytes(bytes)) => {
-                lengths.push(bytes.len() as u32 / elem.bytes());
-                dispatch
-                    .buffers
-                    .push(BufferArg::storage(binding, bytes.clone()));
-            }
-            (
-                kernite::kernel::ParameterKind::Scalar {
-                    ty,
-                    push_constant_offset,
-                },
-                Value::Scalar(c),
-            ) => {
-                let at = push_constant_offset as usize;
-                let size = ty.bytes().max(4) as usize;
-                // What lies above a narrow scalar's bits is nobody's business.
-                let bits = if ty.bytes() < 4 && ty.bytes() > 0 {
-                    c.bits() | u64::MAX << ty.bits()
-                } else {
-                    c.bits()
-                };
-                dispatch.push_constants[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
-            }
-            _ => panic!("{}: an argument of the wrong kind", unit.name),
-        }
-    }
-    if host_filled {
-        for length in &signature.lengths {
-            let at = length.push_constant_offset as usize;
-            let n = lengths[length.buffer as usize];
-            dispatch.push_constants[at..at + 4].copy_from_slice(&n.to_le_bytes());
-        }
-    }
-    device.run(&dispatch)
 }
 
 /// Whether a unit is among those that run without being asked for all: two of each opcode and type, and every eighth of
@@ -494,7 +425,7 @@ fn a_device_computes_every_opcode_and_type_as_the_reference_does() {
         }
         let expected = unit.reference(size);
         ran += 1;
-        let mut got = match on_device(unit, device, &options) {
+        let mut got = match unit.case().vulkan(device, &options) {
             Ok(got) => got,
             Err(e) => {
                 faults.push(format!("{}: {e}", unit.name));

@@ -166,12 +166,11 @@ impl Generator<'_, '_> {
         }
         let types: Vec<Type> = op.row().types.iter().collect();
         let ty = self.choices.pick(&types);
-        let divides = matches!(op, Op::Div | Op::Rcp | Op::Sqrt | Op::Rsqrt);
+        let divides = matches!(op, Op::Div | Op::Rcp | Op::Sqrt);
         if divides && !self.config.exact_division && is_float(ty) {
             return;
         }
-        let in_f32 = op == Op::Rsqrt || is_recipe(op, ty);
-        if ty == Type::F16 && in_f32 && !self.config.rounded_f16 {
+        if ty == Type::F16 && is_recipe(op, ty) && !self.config.rounded_f16 {
             return;
         }
         if op == Op::Pack && !self.config.packed_constants {
@@ -378,17 +377,5 @@ impl Generator<'_, '_> {
 
 /// Whether a precise recipe carries the opcode out.
 fn is_recipe(op: Op, ty: Type) -> bool {
-    let functions = [
-        Op::Exp,
-        Op::Exp2,
-        Op::Log,
-        Op::Log2,
-        Op::Pow,
-        Op::Sin,
-        Op::Cos,
-        Op::Tan,
-        Op::Tanh,
-        Op::Erf,
-    ];
-    functions.contains(&op) || op == Op::Rem && is_float(ty)
+    op.has_recipe() && is_float(ty)
 }
