@@ -5,9 +5,12 @@
 //! cargo run --release --example emit -- kernel.txt --to spirv -o kernel.spv
 //! ```
 
+#[path = "command/mod.rs"]
+mod command;
 #[path = "kernels/mod.rs"]
 mod kernels;
 
+use command::{Failure, failed, usage};
 use kernite::kernel::Module;
 use kernite::{ptx, spirv, text};
 use std::io::{self, IsTerminal, Write};
@@ -35,30 +38,8 @@ fn main() -> ExitCode {
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Usage(message)) => {
-            eprintln!("error: {message}\n\n{USAGE}");
-            ExitCode::from(2)
-        }
-        Err(Failure::Failed(message)) => {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        }
+        Err(failure) => failure.exit(USAGE),
     }
-}
-
-enum Failure {
-    /// The command line makes no sense: exit code 2.
-    Usage(String),
-    /// It did, and the work cannot be done: exit code 1.
-    Failed(String),
-}
-
-fn usage(message: impl ToString) -> Failure {
-    Failure::Usage(message.to_string())
-}
-
-fn failed(message: impl ToString) -> Failure {
-    Failure::Failed(message.to_string())
 }
 
 enum Request {

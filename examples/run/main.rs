@@ -4,10 +4,13 @@
 //! cargo run --release --example run -- saxpy.kir --arg f32[1.0,2.0] --arg f32[0.5,0.5] --arg 2f32 --arg 2u32
 //! ```
 
+#[path = "../command/mod.rs"]
+mod command;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod values;
 
+use command::{Failure, failed, usage};
 use kernite::kernel::{Kernel, ParamRef};
 use kernite::reference::{Arg, Buffer, Executor, Launch, Options};
 use kernite::text;
@@ -63,30 +66,8 @@ fn main() -> ExitCode {
             println!("{}", out.trim_end());
             ExitCode::SUCCESS
         }
-        Err(Failure::Usage(message)) => {
-            eprintln!("error: {message}\n\n{USAGE}");
-            ExitCode::from(2)
-        }
-        Err(Failure::Failed(message)) => {
-            eprintln!("error: {message}");
-            ExitCode::FAILURE
-        }
+        Err(failure) => failure.exit(USAGE),
     }
-}
-
-enum Failure {
-    /// The command line makes no sense: exit code 2.
-    Usage(String),
-    /// It did, and the work cannot be done: exit code 1.
-    Failed(String),
-}
-
-fn usage(message: impl ToString) -> Failure {
-    Failure::Usage(message.to_string())
-}
-
-fn failed(message: impl ToString) -> Failure {
-    Failure::Failed(message.to_string())
 }
 
 struct Request {
