@@ -36,7 +36,7 @@ impl Stream {
     /// [`super::Context::synchronize`] is refused too.
     ///
     /// # Errors
-    /// Those of `work`; [`LaunchError::ManagedInGraph`] and [`Error::Unsupported`] for what a graph cannot hold;
+    /// Those of `work`; [`LaunchError::ManagedInGraph`](super::LaunchError::ManagedInGraph) and [`Error::Unsupported`] for what a graph cannot hold;
     /// `CUDA_ERROR_STREAM_CAPTURE_INVALIDATED` (901) where somebody else ended the capture by force; what the driver answers.
     ///
     /// ```no_run
