@@ -1,11 +1,12 @@
 //! Random kernels are valid, equal decisions give equal kernels, and nothing of the opcode table is out of their reach.
 
-use kernite::kernel::{Inst, Kernel, Mem, Ordering, SharedLen};
+use kernite::kernel::{Bounds, Inst, Kernel, Mem, Ordering, SharedLen};
 use kernite::op::{Op, Operand};
 use kernite::types::{Order, Scope, Type, TypeSet};
 use kernite_suite::choices::{BLOCK, Choices, DECISIONS, SplitMix};
 use kernite_suite::coverage::{missing, pairs, wanted};
 use kernite_suite::filetest::blessing;
+use kernite_suite::gaps::GAPS;
 use kernite_suite::generate::{self, Config};
 use kernite_suite::rebuild::{PRELUDE, rebuilt, rust};
 use kernite_suite::{every, kernels, shrink};
@@ -39,6 +40,25 @@ fn random_kernels_are_valid_and_round_trip() {
             assert_eq!(made, kernel(seed, config));
             let read = Kernel::from_bytes(&made.to_bytes());
             assert_eq!(read.as_ref(), Ok(&made), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn random_kernels_fit_the_push_constants_of_every_device() {
+    let mut gaps = Config {
+        wild: true,
+        ..Config::default()
+    };
+    for gap in GAPS {
+        (gap.avoid)(&mut gaps);
+    }
+    for config in [gaps, Config::everything()] {
+        // 34 once needed 140 bytes.
+        for seed in 0..600 {
+            let signature = kernel(seed, config).signature_with(Bounds::Checked);
+            let bytes = signature.push_constant_bytes_with_lengths;
+            assert!(bytes <= 128, "seed {seed}: {bytes}");
         }
     }
 }

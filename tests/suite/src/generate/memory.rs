@@ -1,7 +1,7 @@
 //! Statements of buffers, shared and private arrays and tables.
 
 use super::level::Level;
-use super::{Generator, MOST_BUFFERS, PER_THREAD, Role};
+use super::{Generator, MOST_BUFFERS, MOST_CHECKED_BUFFERS, PER_THREAD, Role};
 use crate::choices::SplitMix;
 use crate::specials::{special_bits, without_subnormal};
 use kernite::builder::{BufferOptions, Memory};
@@ -14,7 +14,12 @@ pub(super) const ARRAY: u32 = 4;
 impl Generator<'_, '_> {
     /// The buffer of this role and type, declared if there is room for one more.
     pub(super) fn buffer(&mut self, role: Role, ty: Type) -> Option<Buffer> {
-        let full = self.buffers.len() >= MOST_BUFFERS;
+        let most = if self.config.wild {
+            MOST_CHECKED_BUFFERS
+        } else {
+            MOST_BUFFERS
+        };
+        let full = self.buffers.len() >= most;
         if full && !self.buffers.contains_key(&(role, ty)) {
             return None;
         }

@@ -30,6 +30,8 @@ pub const PER_THREAD: u32 = 2;
 pub const ATOMIC_LEN: u32 = 10;
 /// Buffers that statements declare at most; the kernel's end adds one a scalar type at most. lavapipe binds 32.
 const MOST_BUFFERS: usize = 18;
+/// The same where accesses are checked, since the length of each is then a parameter.
+const MOST_CHECKED_BUFFERS: usize = 8;
 
 /// The scalar types but `bool`.
 pub const TYPES: [Type; 12] = [

@@ -1,7 +1,7 @@
 //! Statements that make values of values.
 
 use super::level::Level;
-use super::{Generator, PER_THREAD, Role, TYPES};
+use super::{Generator, MOST_CHECKED_BUFFERS, PER_THREAD, Role, TYPES};
 use crate::specials::{special_bits, without_subnormal};
 use kernite::builder::{KernelBuilder, Scan};
 use kernite::kernel::{Inst, Value};
@@ -45,13 +45,26 @@ const FAST: [Fast; 14] = [
     |b, x, _| b.erf_fast(x),
 ];
 
+/// Every device has 128 bytes of push constants. The lengths of all buffers, and two zeros, leave these for scalars.
+const SCALAR_BYTES: usize = 128 - 4 * (MOST_CHECKED_BUFFERS + TYPES.len()) - 2 * 8;
+
+/// The push constants that a scalar takes at most, with what it may leave free before it.
+fn push_bytes(ty: Type) -> usize {
+    if ty.bytes() == 8 { 12 } else { 4 }
+}
+
 pub(super) fn is_float(ty: Type) -> bool {
     ty.scalar().is_some_and(|s| s.is_float())
 }
 
 impl Generator<'_, '_> {
-    /// The scalar parameter of a type.
+    /// The scalar parameter of a type; a constant where there are as many as every device takes.
     pub(super) fn scalar(&mut self, ty: Type) -> Value {
+        let with_it = self.scalars.keys().copied().filter(|&other| other != ty);
+        let bytes: usize = with_it.chain([ty]).map(push_bytes).sum();
+        if bytes > SCALAR_BYTES {
+            return self.constant(ty);
+        }
         let b = &mut self.b;
         let scalar = *self
             .scalars

@@ -419,7 +419,6 @@ fn k8() -> Kernel {
     let arg4 = b.scalar("scalar", Type::F64);
     let buf5 = b.buffer_with("approx", Type::F32, Access::Write, BufferOptions::new().binding(0, 5));
     let arg5 = b.scalar("scalar", Type::F32);
-    let arg6 = b.scalar("scalar", Type::BF16);
     let buf6 = b.buffer_with("own", Type::I32, Access::ReadWrite, BufferOptions::new().binding(0, 6));
     let buf7 = b.buffer_with("own", Type::U16, Access::ReadWrite, BufferOptions::new().binding(0, 7));
     let buf8 = b.buffer_with("own", Type::U32, Access::ReadWrite, BufferOptions::new().binding(0, 8));
@@ -569,7 +568,7 @@ fn k8() -> Kernel {
                 b.atomic_exchange_with(shared1, v138, 11, v139, Ordering { order: Order::Acquire, scope: Scope::Device });
                 let v141 = b.constant(Const::new(Type::BF16, 0x348c).unwrap());
                 b.is_nan(v141);
-                let v143 = b.param(arg6);
+                let v143 = b.constant(Const::new(Type::BF16, 0x69fe).unwrap());
                 b.assume_uniform(v143);
             b.end();
         b.end();
