@@ -145,20 +145,31 @@ impl<'a, 'o> Body<'a, 'o> {
         if self.values.len() < self.insts.len() {
             self.values.resize(self.insts.len(), Token::NONE);
         }
-        while let Some(inst) = self.insts.get(self.at) {
+        let insts = self.insts;
+        let mut at = 0;
+        while let Some(inst) = insts.get(at) {
+            self.at = at;
             if plain::may_be(inst.op) && self.uses_patterns() {
-                let before = self.at;
-                self.plain();
-                if self.at > before {
+                let next = insts.get(at + 1);
+                if next.is_some_and(|next| plain::may_be(next.op)) {
+                    self.plain();
+                    if self.at > at {
+                        at = self.at;
+                        continue;
+                    }
+                }
+                if self.plain_one(inst) {
+                    at += 1;
                     continue;
                 }
             }
             let value = self.step(inst);
-            if let Some(slot) = self.values.get_mut(self.at) {
+            if let Some(slot) = self.values.get_mut(at) {
                 *slot = value;
             }
-            self.at += 1;
+            at += 1;
         }
+        self.at = at;
         self.s.values = core::mem::take(&mut self.values);
     }
 
@@ -318,11 +329,13 @@ impl<'a, 'o> Body<'a, 'o> {
     /// The operand that stands for a value.
     #[inline(always)]
     pub fn value(&self, word: u32) -> Token {
+        Self::value_of(&self.values, word)
+    }
+
+    #[inline(always)]
+    pub fn value_of(values: &[Token], word: u32) -> Token {
         // A verified operand names an earlier instruction.
-        self.values
-            .get(word as usize)
-            .copied()
-            .unwrap_or(Token::NONE)
+        values.get(word as usize).copied().unwrap_or(Token::NONE)
     }
 
     pub fn inst(&self, word: u32) -> Option<&'a Inst> {

@@ -1,239 +1,24 @@
-//! The module's head, and each entry's: parameters, declarations, prologue (PTX ISA sections 5.1, 11.1 and 11.4).
+//! Each entry's head and prologue: parameters, declarations, addresses (PTX ISA sections 5.1 and 11.4).
 
-use super::body::{Body, Scratch};
-use super::error::{Error, VersionNeed};
+use super::body::Body;
 use super::memory::{Len, Object};
-use super::mnemonic::{Kind, piece};
+use super::mnemonic::{Class, Kind, piece};
 use super::names;
-use super::tables::{self, TableCount};
-use super::target::Version;
-use super::writer::{Piece, Text, Token, Writer};
-use super::{Options, PARAM_BYTES_MAX, PRIVATE_BYTES_MAX, STATIC_SHARED_MAX, dynamic_shared_base};
-use crate::kernel::{Bounds, BufferUse, Kernel, Module, ParamRef, SharedLen};
-use crate::limits::{Limit, LimitExceeded, Limits, exceeds};
+use super::template::{Template, template};
+use super::writer::{Piece, Registers, Token};
+use super::{Options, STATIC_SHARED_MAX, dynamic_shared_base};
+use crate::kernel::{Bounds, BufferUse, Kernel, ParamRef, SharedLen};
 use crate::op::Op;
 use crate::types::{Access, Type};
 
-/// Writes PTX text; keeps its memory, so that a warm one allocates nothing.
-#[derive(Debug, Default)]
-pub struct Emitter {
-    scratch: Scratch,
-    /// The tables of the module's kernels so far.
-    tables: TableCount,
-    /// The text of one entry.
-    text: Text,
-}
-
-impl Emitter {
-    /// An emitter that has nothing yet.
-    pub fn new() -> Emitter {
-        Emitter::default()
-    }
-
-    /// Appends the text of a module of one kernel to `out`, which the caller clears or does not.
-    ///
-    /// # Errors
-    /// When the kernel passes a limit, or needs more than the target or the allowed version has; `out` is then as it was.
-    pub fn emit(
-        &mut self,
-        kernel: &Kernel,
-        options: &Options,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.emit_all(core::slice::from_ref(kernel), options, out)
-    }
-
-    /// Appends the text of a module to `out`. A module without kernels gives a text without entries, which is valid.
-    ///
-    /// # Errors
-    /// As [`Emitter::emit`]; the error names the kernel.
-    pub fn emit_module(
-        &mut self,
-        module: &Module,
-        options: &Options,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.emit_all(module.kernels(), options, out)
-    }
-
-    /// Writes every instruction by its method, and none by a pattern.
-    #[cfg(test)]
-    pub(super) fn without_patterns(mut self) -> Emitter {
-        self.scratch.without_patterns = true;
-        self
-    }
-
-    fn emit_all(
-        &mut self,
-        kernels: &[Kernel],
-        options: &Options,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        let mut version = Version::V8_0;
-        let mut what = VersionNeed::Crate;
-        let mut need = |needed: Version, by: VersionNeed| {
-            if needed > version {
-                (version, what) = (needed, by);
-            }
-        };
-        need(
-            options.target.first_version(),
-            VersionNeed::Target(options.target),
-        );
-        let mut dynamic = false;
-        for kernel in kernels {
-            let params = check(kernel, options)?;
-            if params > u64::from(Limits::CUDA.ptx_param_bytes) {
-                need(Version::V8_1, VersionNeed::Parameters);
-            }
-            dynamic |= Layout::of(kernel).dynamic();
-        }
-        if let Some(allowed) = options.max_version.filter(|&allowed| version > allowed) {
-            return Err(Error::Version {
-                what,
-                needed: version,
-                allowed,
-            });
-        }
-        let begin = out.len();
-        let mut w = Writer::new(&mut self.text);
-        let version = w
-            .line()
-            .bytes(b".version ")
-            .number(u32::from(version.major))
-            .bytes(b".")
-            .number(u32::from(version.minor));
-        version.bytes(b"\n.target ").done();
-        let (name, len) = options.target.name_bytes();
-        w.text(name.get(..len).unwrap_or(&name));
-        w.line().bytes(b"\n.address_size 64\n").done();
-        self.scratch.recipes.clear();
-        self.tables = TableCount::default();
-        if dynamic {
-            w.text(b"\n.extern .shared .align 16 .b8 $dyn[];\n");
-        }
-        for kernel in kernels {
-            let head = w.position();
-            tables::declare(kernel, &mut self.tables, &mut self.scratch, &mut w);
-            let head = Part {
-                from: 0,
-                to: head.max(w.position()),
-            };
-            let mut body = Body::new(kernel, options, &mut self.scratch, w);
-            let parts = body.entry(head);
-            if let Some(error) = body.error.take() {
-                out.truncate(begin);
-                return Err(error);
-            }
-            parts.append(&self.text, out);
-            w = Writer::new(&mut self.text);
-        }
-        // What stands before the first kernel, where there is none.
-        let rest = w.position();
-        out.extend_from_slice(self.text.part(0, rest));
-        Ok(())
-    }
-}
-
-/// A stretch of the kept text.
-#[derive(Clone, Copy)]
-struct Part {
-    from: usize,
-    to: usize,
-}
-
-/// Where the parts of an entry lie in the kept text: what stands before it, what its body is found to need of the module,
-/// its head, its declarations, its body. Their one copy to the output puts them in this order, which is not that of writing.
-struct Parts([Part; 5]);
-
-impl Parts {
-    fn append(&self, text: &Text, out: &mut Vec<u8>) {
-        out.reserve(self.0.iter().map(|part| part.to - part.from).sum());
-        // Most have neither tables before nor recipes behind, so that what was written first is one stretch.
-        let mut stretch = Part { from: 0, to: 0 };
-        for part in self.0.into_iter().filter(|part| part.from < part.to) {
-            if part.from == stretch.to {
-                stretch.to = part.to;
-            } else {
-                out.extend_from_slice(text.part(stretch.from, stretch.to));
-                stretch = part;
-            }
-        }
-        out.extend_from_slice(text.part(stretch.from, stretch.to));
-    }
-}
-
-/// Checks everything that makes ptxas refuse a text, and the caller's limits; gives the bytes of the parameters.
-fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
-    let limited = |limit: LimitExceeded| Error::Limit {
-        kernel: kernel.name().into(),
-        limit,
-    };
-    let mut limits = options.limits;
-    for (size, most) in limits
-        .workgroup_size
-        .iter_mut()
-        .zip(Limits::CUDA.workgroup_size)
-    {
-        *size = (*size).min(most);
-    }
-    limits.workgroup_threads = limits.workgroup_threads.min(Limits::CUDA.workgroup_threads);
-    limits.check(kernel).map_err(limited)?;
-
-    // A warp has 32 lanes.
-    if let Some(required) = kernel.required_subgroup_size().filter(|&n| n != 32) {
-        return Err(Error::SubgroupSize {
-            kernel: kernel.name().into(),
-            required,
-            target: options.target,
-        });
-    }
-    let mut params = 0u64;
-    for param in kernel.params() {
-        let size = match *param {
-            ParamRef::Buffer(_) => 8,
-            ParamRef::Scalar(n) => {
-                let ty = kernel
-                    .scalars()
-                    .get(n as usize)
-                    .map_or(Type::NONE, |d| d.ty);
-                u64::from(ty.bytes().max(1))
-            }
-        };
-        // Fewer than 2^29 parameters of at most 8 bytes.
-        params = params.next_multiple_of(size) + size;
-    }
-    for &used in kernel.buffer_uses() {
-        if has_length(used, options) {
-            params = params.next_multiple_of(8) + 8;
-        }
-    }
-    let most = options.limits.ptx_param_bytes.min(PARAM_BYTES_MAX);
-    exceeds(Limit::PtxParamBytes, params, u64::from(most)).map_err(limited)?;
-
-    let mut private = 0u64;
-    for d in kernel.private() {
-        // Fewer than 2^28 arrays of less than 2^32 bytes.
-        private = private.next_multiple_of(16) + u64::from(d.len) * u64::from(d.elem.bytes());
-    }
-    if private > u64::from(PRIVATE_BYTES_MAX) {
-        return Err(Error::PrivateBytes {
-            kernel: kernel.name().into(),
-            needed: private,
-            available: u64::from(PRIVATE_BYTES_MAX),
-        });
-    }
-    Ok(params)
-}
-
 /// Whether the length of a buffer is a hidden parameter.
-fn has_length(used: BufferUse, options: &Options) -> bool {
+pub(super) fn has_length(used: BufferUse, options: &Options) -> bool {
     used.length || options.bounds == Bounds::Checked && used.any()
 }
 
 /// Where the shared arrays of a kernel lie.
 #[derive(Clone, Copy)]
-struct Layout {
+pub(super) struct Layout {
     /// All arrays lie in the dynamic block.
     one_block: bool,
     /// There is a dynamic array.
@@ -243,7 +28,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(kernel: &Kernel) -> Layout {
+    pub fn of(kernel: &Kernel) -> Layout {
         let bytes = kernel.static_shared_bytes().unwrap_or(u32::MAX);
         Layout {
             one_block: bytes > STATIC_SHARED_MAX,
@@ -252,7 +37,7 @@ impl Layout {
         }
     }
 
-    fn dynamic(self) -> bool {
+    pub fn dynamic(self) -> bool {
         self.one_block || self.dynamic_array
     }
 }
@@ -261,36 +46,23 @@ impl Layout {
 const DYNAMIC: Token = Token::symbol("$dyn");
 
 impl Body<'_, '_> {
-    /// Writes the whole entry.
-    fn entry(&mut self, before: Part) -> Parts {
-        let head = self.w.position();
-        self.head();
-        let body = self.w.position();
+    /// Writes what stands behind the head and the declarations of registers, with the closing brace.
+    pub fn whole(&mut self) {
         self.prologue();
         self.run();
         // A label may stand before the end, and the last block may be left open.
         let returned = self.insts.last().is_some_and(|i| i.op == Op::Return);
-        if !returned {
-            self.w.line().bytes(b"\tret;\n").done();
+        if returned {
+            self.w.line().bytes(b"}\n").done();
+        } else {
+            self.w.line().bytes(b"\tret;\n}\n").done();
         }
-        self.w.line().bytes(b"}\n").done();
-        let declarations = self.w.position();
-        self.declare_registers();
-        let module = self.w.position();
-        self.s.recipes.write(&mut self.w);
-        let part = |from, to| Part { from, to };
-        Parts([
-            before,
-            part(module, self.w.position()),
-            part(head, body),
-            part(declarations, module),
-            part(body, declarations),
-        ])
     }
 
-    fn head(&mut self) {
-        self.w.line().bytes(b"\n.visible .entry ").done();
+    /// The entry's name, its parameters and the size of its workgroups.
+    pub fn head(&mut self) {
         let name = self.kernel.name().as_bytes();
+        self.w.line().bytes(b"\n.visible .entry ").done();
         if names::is_plain(name) {
             self.w.text(name);
         } else {
@@ -298,19 +70,18 @@ impl Body<'_, '_> {
         }
         self.w.line().bytes(b"(\n").done();
         let first = self.w.position();
-        self.s.scalars.resize(self.kernel.scalars().len(), 0);
         for (number, param) in (0u32..).zip(self.kernel.params()) {
             let declared = match *param {
-                ParamRef::Buffer(_) => piece!("\t.param .u64 $p"),
-                ParamRef::Scalar(n) => self.scalar(n, number),
+                ParamRef::Buffer(_) => piece!("\t.param .u64 "),
+                ParamRef::Scalar(n) => self.declared_scalar(n),
             };
-            let line = self.w.line().piece(declared).number(number);
-            line.bytes(b",\n").done();
+            let line = self.w.line().piece(declared);
+            line.fill(template!("$p\0,\n"), [number]).done();
         }
         for (number, &used) in (0u32..).zip(self.kernel.buffer_uses()) {
             if has_length(used, self.options) {
-                let line = self.w.line().piece(piece!("\t.param .u64 $n"));
-                line.number(number).bytes(b",\n").done();
+                let declared = template!("\t.param .u64 $n\0,\n");
+                self.w.line().fill(declared, [number]).done();
             }
         }
         if self.w.position() > first {
@@ -319,28 +90,25 @@ impl Body<'_, '_> {
             self.w.line().bytes(b"\n").done();
         }
         let [x, y, z] = self.kernel.workgroup_size().map(Self::imm);
-        let line = self.w.line().bytes(b")\n.reqntid ").token(x);
+        let line = self.w.line().bytes(b")\n.reqntid ").register(x);
         line.operand(y).operand(z).bytes(b"\n{\n").done();
     }
 
-    /// Notes the parameter of a scalar; gives its declaration.
-    fn scalar(&mut self, n: u32, number: u32) -> &'static Piece {
-        if let Some(scalar) = self.s.scalars.get_mut(n as usize) {
-            *scalar = number;
-        }
+    /// The declaration of a scalar, but for its name.
+    fn declared_scalar(&mut self, n: u32) -> &'static Piece {
         let scalar = self.kernel.scalars().get(n as usize);
         match self.kind(scalar.map_or(Type::NONE, |d| d.ty)) {
-            Kind::Bool | Kind::U8 => piece!("\t.param .u8 $p"),
-            Kind::I8 => piece!("\t.param .s8 $p"),
-            Kind::I16 => piece!("\t.param .s16 $p"),
-            Kind::U16 => piece!("\t.param .u16 $p"),
-            Kind::F16 | Kind::BF16 => piece!("\t.param .b16 $p"),
-            Kind::I32 => piece!("\t.param .s32 $p"),
-            Kind::U32 => piece!("\t.param .u32 $p"),
-            Kind::F32 => piece!("\t.param .f32 $p"),
-            Kind::I64 => piece!("\t.param .s64 $p"),
-            Kind::U64 => piece!("\t.param .u64 $p"),
-            Kind::F64 => piece!("\t.param .f64 $p"),
+            Kind::Bool | Kind::U8 => piece!("\t.param .u8 "),
+            Kind::I8 => piece!("\t.param .s8 "),
+            Kind::I16 => piece!("\t.param .s16 "),
+            Kind::U16 => piece!("\t.param .u16 "),
+            Kind::F16 | Kind::BF16 => piece!("\t.param .b16 "),
+            Kind::I32 => piece!("\t.param .s32 "),
+            Kind::U32 => piece!("\t.param .u32 "),
+            Kind::F32 => piece!("\t.param .f32 "),
+            Kind::I64 => piece!("\t.param .s64 "),
+            Kind::U64 => piece!("\t.param .u64 "),
+            Kind::F64 => piece!("\t.param .f64 "),
         }
     }
 
@@ -378,7 +146,7 @@ impl Body<'_, '_> {
             let object = Object::new(Token::NONE, symbol, 0, false);
             self.s.private.push(object.with_len(len));
         }
-        self.buffers();
+        self.parameters();
         self.table_bases();
         self.find_active();
         self.find_used();
@@ -464,29 +232,36 @@ impl Body<'_, '_> {
         to
     }
 
-    /// One `cvta` for each buffer that is loaded from or stored to.
-    fn buffers(&mut self) {
-        self.s
-            .buffers
-            .resize(self.kernel.buffers().len(), Object::NONE);
-        for (number, param) in (0u32..).zip(self.kernel.params()) {
-            let ParamRef::Buffer(n) = *param else {
-                continue;
+    /// Notes the parameter of each scalar; loads the address of each buffer that is loaded from or stored to.
+    fn parameters(&mut self) {
+        let kernel = self.kernel;
+        let (buffers, uses) = (kernel.buffers(), kernel.buffer_uses());
+        self.s.scalars.resize(kernel.scalars().len(), 0);
+        self.s.buffers.resize(buffers.len(), Object::NONE);
+        for (number, param) in (0u32..).zip(kernel.params()) {
+            let n = match *param {
+                ParamRef::Buffer(n) => n,
+                ParamRef::Scalar(n) => {
+                    if let Some(scalar) = self.s.scalars.get_mut(n as usize) {
+                        *scalar = number;
+                    }
+                    continue;
+                }
             };
             let at = n as usize;
-            let (Some(d), Some(used)) = (
-                self.kernel.buffers().get(at),
-                self.kernel.buffer_uses().get(at),
-            ) else {
+            let (Some(d), Some(used)) = (buffers.get(at), uses.get(at)) else {
                 continue;
             };
             if !used.read && !used.written {
                 continue;
             }
+            // As many counters as classes.
+            let base_number = self.registers[Class::B64 as usize].number();
             let base = self.register(Kind::U64);
-            self.load_param(piece!("\tld.param.u64 "), base, "$p", number);
-            self.line1(piece!("\tcvta.to.global.u64 "), base, base);
-            let read_only = d.access == Access::Read && !d.may_alias && !used.written;
+            let address = template!(
+                "\tld.param.u64 %rd\x01, [$p\0];\n\tcvta.to.global.u64 %rd\x01, %rd\x01;\n"
+            );
+            self.w.line().fill(address, [number, base_number]).done();
             let len = match self.options.bounds {
                 Bounds::Unchecked => Len::Unchecked,
                 Bounds::Checked => {
@@ -495,8 +270,12 @@ impl Body<'_, '_> {
                     Len::In(len)
                 }
             };
+            let read_only = d.access == Access::Read && !d.may_alias && !used.written;
             if let Some(object) = self.s.buffers.get_mut(at) {
-                *object = Object::new(base, base, 0, read_only).with_len(len);
+                object.base = base;
+                object.symbol = base;
+                object.read_only = read_only;
+                object.len = len;
             }
         }
     }
@@ -548,20 +327,19 @@ impl Body<'_, '_> {
     }
 
     /// Declares the registers that were used.
-    fn declare_registers(&mut self) {
-        let heads = [
-            piece!("\t.reg .pred %p<"),
-            piece!("\t.reg .b32 %r<"),
-            piece!("\t.reg .b64 %rd<"),
-            piece!("\t.reg .f32 %f<"),
-            piece!("\t.reg .f64 %fd<"),
-            piece!("\t.reg .b16 %h<"),
-        ];
-        for (head, registers) in heads.into_iter().zip(&self.registers) {
-            if registers.count() > 0 {
-                let line = self.w.line().piece(head).number(registers.count() + 1);
-                line.bytes(b">;\n").done();
+    pub fn declare_registers(&mut self) {
+        let [pred, b32, b64, f32, f64, b16] = &self.registers;
+        let mut declare = |registers: &Registers, text: &'static Template| {
+            let bound = registers.number();
+            if bound > 1 {
+                self.w.line().fill(text, [bound]).done();
             }
-        }
+        };
+        declare(pred, template!("\t.reg .pred %p<\0>;\n"));
+        declare(b32, template!("\t.reg .b32 %r<\0>;\n"));
+        declare(b64, template!("\t.reg .b64 %rd<\0>;\n"));
+        declare(f32, template!("\t.reg .f32 %f<\0>;\n"));
+        declare(f64, template!("\t.reg .f64 %fd<\0>;\n"));
+        declare(b16, template!("\t.reg .b16 %h<\0>;\n"));
     }
 }

@@ -124,6 +124,11 @@ impl Line<'_> {
     }
 }
 
+/// Whether addresses have 64 bits.
+fn is_global(mem: Mem) -> bool {
+    matches!(mem, Mem::Buffer(_) | Mem::Table(_))
+}
+
 impl Body<'_, '_> {
     pub fn object(&self, mem: Mem) -> Option<&Object> {
         match mem {
@@ -154,40 +159,20 @@ impl Body<'_, '_> {
 
     /// base + (index + offset) * size, in 64 bits for buffers and tables. The size is a power of two up to 32.
     pub fn address(&mut self, mem: Mem, index: u32, offset: u32, size: u32) -> Address {
-        let Some(&Object {
-            base,
-            symbol,
-            symbol_offset,
-            last_index,
-            last_block,
-            last_address,
-            ..
-        }) = self.object(mem)
-        else {
+        let Some(object) = self.object(mem) else {
             // A verified word names an object.
             return Address {
                 base: Token::NONE,
                 offset: 0,
             };
         };
-        let global = matches!(mem, Mem::Buffer(_) | Mem::Table(_));
-        if let Some(known) = self.known(index) {
-            let bytes = known
-                .wrapping_add(u64::from(offset))
-                .wrapping_mul(u64::from(size));
-            let within = bytes.wrapping_add(u64::from(symbol_offset));
-            return match u32::try_from(within) {
-                Ok(offset) if offset <= MAX_OFFSET && bytes <= within => Address {
-                    base: symbol,
-                    offset,
-                },
-                _ => self.far(base, bytes, global),
-            };
-        }
-        let element = if last_index == index && self.is_open(last_block) {
-            last_address
+        let element = if object.last_index == index && self.is_open(object.last_block) {
+            object.last_address
+        } else if let Some(known) = self.known(index) {
+            return self.known_address(*object, mem, known, offset, size);
         } else {
-            let address = self.element(base, index, size, global);
+            let base = object.base;
+            let address = self.element(base, index, size, is_global(mem));
             self.remember(mem, index, address);
             address
         };
@@ -198,7 +183,29 @@ impl Body<'_, '_> {
                 base: element,
                 offset,
             },
-            _ => self.far(element, bytes, global),
+            _ => self.far(element, bytes, is_global(mem)),
+        }
+    }
+
+    /// The address of a constant index.
+    fn known_address(
+        &mut self,
+        object: Object,
+        mem: Mem,
+        index: u64,
+        offset: u32,
+        size: u32,
+    ) -> Address {
+        let bytes = index
+            .wrapping_add(u64::from(offset))
+            .wrapping_mul(u64::from(size));
+        let within = bytes.wrapping_add(u64::from(object.symbol_offset));
+        match u32::try_from(within) {
+            Ok(offset) if offset <= MAX_OFFSET && bytes <= within => Address {
+                base: object.symbol,
+                offset,
+            },
+            _ => self.far(object.base, bytes, is_global(mem)),
         }
     }
 

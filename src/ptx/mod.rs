@@ -21,8 +21,8 @@
 //! ```
 //!
 //! # The text
-//! One pass over the instructions writes it; declarations of registers are put in front at the end. Entries are named as
-//! [`entry_name`] says. Parameters are `$p0`, `$p1`, … in the order of declaration, and behind them the hidden lengths, `$n`
+//! One pass over the instructions writes it; what stands before an entry's body is put in front at the end. Entries are
+//! named as [`entry_name`] says. Parameters are `$p0`, `$p1`, … in the order of declaration, and behind them the hidden lengths, `$n`
 //! and the buffer's number; shared arrays are `$s0`, …, private ones `$l0`, …, labels `$L1`, …; and of the module, tables
 //! `$t0`, … and those of precise functions `$m0`, …: no entry has such a name (ptxas 12.9 crashes where an entry is called
 //! as a parameter of an earlier one). Constants stand in the instructions that use them.
@@ -88,6 +88,7 @@ mod bounds;
 mod compare;
 mod control;
 mod convert;
+mod emitter;
 mod entry;
 mod error;
 mod float;
@@ -100,6 +101,7 @@ mod recipe;
 mod subgroup;
 mod tables;
 mod target;
+mod template;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -108,7 +110,7 @@ mod token;
 mod values;
 mod writer;
 
-pub use entry::Emitter;
+pub use emitter::Emitter;
 pub use error::{Error, VersionNeed};
 pub use names::entry_name;
 pub use target::{Target, TargetError, Variant, Version};

@@ -31,8 +31,18 @@ pub(super) fn is_plain(name: &[u8]) -> bool {
     let Some((first, rest)) = name.split_first() else {
         return false;
     };
+    /// Letters, digits and `_`. A look at a table is less than the comparisons it stands for.
+    static PLAIN: [bool; 256] = {
+        let mut plain = [false; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            plain[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+            byte += 1;
+        }
+        plain
+    };
     (first.is_ascii_alphabetic() || *first == b'_' && !rest.is_empty())
-        && rest.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+        && rest.iter().all(|&b| PLAIN[usize::from(b)])
         && name != b"WARP_SZ"
 }
 

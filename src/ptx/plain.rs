@@ -11,7 +11,8 @@ use super::bits::{AND, NOT, OR, XOR};
 use super::body::Body;
 use super::compare::{SETP_EQ, SETP_GE, SETP_GT, SETP_LE, SETP_LT, SETP_NE};
 use super::mnemonic::{Class, Kind, MOV, Mnemonic};
-use super::writer::Piece;
+use super::writer::ShortPiece;
+use crate::kernel::Inst;
 use crate::op::Op;
 use crate::types::Type;
 
@@ -201,23 +202,19 @@ const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
     }
 }
 
-/// A pattern for one scalar type.
+/// A pattern for one scalar type, with its mnemonic at hand.
 #[derive(Clone, Copy)]
+#[repr(align(8))]
 struct Row {
-    mnemonic: &'static Piece,
-    /// The number of operands; 0 where there is no pattern.
+    mnemonic: ShortPiece,
+    /// How many; 0 where there is no pattern, and [`ELSEWHERE`].
     operands: u8,
     class: Class,
 }
 
-/// What is known of an opcode.
-#[derive(Clone, Copy)]
-struct Plain {
-    /// By the low four bits of the type's code, which are its scalar.
-    rows: [Row; 16],
-    /// What decides on the row, where it is not the type made.
-    by: Shape,
-}
+/// The number of operands where the row is not that of the type that is made: of a comparison it is that of an operand, of
+/// an assignment that of the value.
+const ELSEWHERE: u8 = 4;
 
 /// The number of opcodes that have patterns, and one for all that have none.
 const COUNT: usize = {
@@ -230,23 +227,25 @@ const COUNT: usize = {
     count
 };
 
-const fn plain(contract: bool) -> [Plain; COUNT] {
+/// Rows of an opcode: by the low four bits of a type's code, which are its scalar.
+const CODES: usize = 16;
+/// A power of two, so that a mask keeps an index within.
+const ROWS: usize = (COUNT * CODES).next_power_of_two();
+
+const fn rows(contract: bool) -> [Row; ROWS] {
     let none = Row {
-        mnemonic: MOV.of(Kind::Bool),
+        mnemonic: ShortPiece::EMPTY,
         operands: 0,
         class: Class::Pred,
     };
-    let mut all = [Plain {
-        rows: [none; 16],
-        by: Shape::Line(0),
-    }; COUNT];
-    let mut next = 1;
+    let mut all = [none; ROWS];
     let mut i = 0;
     while i < crate::op::COUNT {
-        if let Some(pattern) = pattern(Op::ALL[i], contract) {
-            all[next].by = pattern.shape;
+        let op = Op::ALL[i];
+        if let Some(pattern) = pattern(op, contract) {
+            let place = PLACES[op as usize] as usize;
             let mut code = 0;
-            while code < 16 {
+            while code < CODES as u8 {
                 if let Some(ty) = Type::from_code(code)
                     && let Some(kind) = Kind::of_const(ty)
                     && pattern.kinds >> kind as u16 & 1 != 0
@@ -256,16 +255,19 @@ const fn plain(contract: bool) -> [Plain; COUNT] {
                         Shape::Compare => (2, Class::Pred),
                         Shape::VarSet => (1, kind.class()),
                     };
-                    assert!(pattern.mnemonic.of(kind).is_short());
-                    all[next].rows[code as usize] = Row {
-                        mnemonic: pattern.mnemonic.of(kind),
+                    all[place + code as usize] = Row {
+                        mnemonic: ShortPiece::of(pattern.mnemonic.of(kind)),
                         operands,
                         class,
                     };
                 }
                 code += 1;
             }
-            next += 1;
+            match pattern.shape {
+                Shape::Line(_) => {}
+                Shape::Compare => all[place + Type::BOOL.code() as usize].operands = ELSEWHERE,
+                Shape::VarSet => all[place + Type::NONE.code() as usize].operands = ELSEWHERE,
+            }
         }
         i += 1;
     }
@@ -273,19 +275,19 @@ const fn plain(contract: bool) -> [Plain; COUNT] {
 }
 
 /// Without contraction and with it.
-static PLAIN: [[Plain; COUNT]; 2] = [plain(false), plain(true)];
+static PLAIN: [[Row; ROWS]; 2] = [rows(false), rows(true)];
 
-/// The place in [`PLAIN`] by opcode number.
-static PLACES: [u8; 256] = {
+/// Where the rows of an opcode begin, by its number; 0 where there are none.
+static PLACES: [u16; 256] = {
     let mut places = [0; 256];
-    let mut next = 1;
+    let mut next = CODES as u16;
     let mut i = 0;
     while i < crate::op::COUNT {
         let op = Op::ALL[i];
         if pattern(op, false).is_some() {
             // `Op`'s table refuses to compile with a number above 255.
             places[op as usize] = next;
-            next += 1;
+            next += CODES as u16;
         }
         i += 1;
     }
@@ -298,28 +300,60 @@ pub(super) fn may_be(op: Op) -> bool {
     PLACES[op as usize & 255] != 0
 }
 
+/// The row of an opcode and the code of a type.
+#[inline(always)]
+fn row_of(table: &'static [Row; ROWS], op: Op, code: u8) -> &'static Row {
+    let place = usize::from(PLACES[op as usize & 255]);
+    &table[(place + usize::from(code) % CODES) % ROWS]
+}
+
+/// The code of the type of a value.
+#[inline(always)]
+fn code_of(insts: &[Inst], word: u32) -> u8 {
+    insts.get(word as usize).map_or(0, |i| i.ty.code())
+}
+
 impl Body<'_, '_> {
-    /// Writes instructions as long as they have patterns.
+    /// Writes the instruction at hand, if it has a pattern. A loop of one turn would cost more than that.
+    #[inline(never)]
+    pub fn plain_one(&mut self, inst: &Inst) -> bool {
+        let table = &PLAIN[usize::from(self.contract)];
+        let mut row = row_of(table, inst.op, inst.ty.code());
+        if row.operands == ELSEWHERE && inst.op != Op::VarSet {
+            row = row_of(table, inst.op, code_of(self.insts, inst.a));
+        }
+        if row.operands == 0 || row.operands == ELSEWHERE || inst.flags != 0 {
+            return false;
+        }
+        // As many counters as classes.
+        let to = self.registers[row.class as usize].take();
+        let mut line = self.w.line().begin_short(&row.mnemonic, to);
+        line = line.operand(Self::value_of(&self.values, inst.a));
+        if row.operands > 1 {
+            line = line.operand(Self::value_of(&self.values, inst.b));
+            if row.operands > 2 {
+                line = line.operand(Self::value_of(&self.values, inst.c));
+            }
+        }
+        line.end();
+        if let Some(slot) = self.values.get_mut(self.at) {
+            *slot = to;
+        }
+        true
+    }
+
+    /// Writes instructions as long as they have patterns for the type that they make.
+    #[inline(never)]
     pub fn plain(&mut self) {
-        let insts = self.insts;
+        let insts = self.insts.get(self.at..).unwrap_or(&[]);
         let table = &PLAIN[usize::from(self.contract)];
         let values = &mut self.values[..];
         let registers = &mut self.registers;
         let mut lines = self.w.lines();
         let mut at = self.at;
-        let code_of = |word: u32| insts.get(word as usize).map_or(0, |i| i.ty.code());
-        for inst in insts.get(at..).unwrap_or(&[]) {
-            let place = PLACES[inst.op as usize & 255];
-            let Some(plain) = table.get(usize::from(place)) else {
-                break;
-            };
-            let code = match plain.by {
-                Shape::Line(_) => inst.ty.code(),
-                Shape::Compare => code_of(inst.a),
-                Shape::VarSet => code_of(inst.b),
-            };
-            let row = &plain.rows[code as usize & 15];
-            if row.operands == 0 || inst.flags != 0 {
+        for inst in insts {
+            let row = row_of(table, inst.op, inst.ty.code());
+            if row.operands.wrapping_sub(1) >= ELSEWHERE - 1 || inst.flags != 0 {
                 break;
             }
             let Some(line) = lines.line() else { break };
@@ -328,17 +362,11 @@ impl Body<'_, '_> {
                 let value = values.get(word as usize).copied();
                 value.filter(|token| !token.is_wide())
             };
-            let Some(a) = short(inst.a) else { break };
-            if plain.by == Shape::VarSet {
-                let Some(b) = short(inst.b) else { break };
-                line.begin(row.mnemonic, a).operand(b).end();
-                at += 1;
-                continue;
-            }
             // As many counters as classes.
             let registers = &mut registers[row.class as usize];
             let to = registers.next();
-            let mut line = line.begin(row.mnemonic, to).operand(a);
+            let Some(a) = short(inst.a) else { break };
+            let mut line = line.begin(&row.mnemonic, to).operand(a);
             if row.operands > 1 {
                 let Some(b) = short(inst.b) else { break };
                 line = line.operand(b);
@@ -347,7 +375,8 @@ impl Body<'_, '_> {
                     line = line.operand(c);
                 }
             }
-            line.end();
+            let end = line.end();
+            lines.next(end);
             registers.count_up();
             if let Some(slot) = values.get_mut(at) {
                 *slot = to;

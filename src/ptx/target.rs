@@ -56,6 +56,8 @@ pub enum Variant {
 pub struct Target {
     sm: u8,
     variant: Variant,
+    /// Follows from the two.
+    first: Version,
 }
 
 /// There is no such target, or this crate does not know it.
@@ -106,16 +108,17 @@ impl Target {
     pub const SM_75: Target = Target {
         sm: 75,
         variant: Variant::Base,
+        first: Version::new(6, 3),
     };
 
     fn find(sm: u32, variant: Variant) -> Option<Target> {
-        let &(sm, _, family, architecture) = ROWS.iter().find(|row| u32::from(row.0) == sm)?;
-        let known = match variant {
-            Variant::Base => true,
-            Variant::Family => family.is_some(),
-            Variant::Architecture => architecture.is_some(),
+        let &(sm, base, family, architecture) = ROWS.iter().find(|row| u32::from(row.0) == sm)?;
+        let first = match variant {
+            Variant::Base => base,
+            Variant::Family => family?,
+            Variant::Architecture => architecture?,
         };
-        known.then_some(Target { sm, variant })
+        Some(Target { sm, variant, first })
     }
 
     /// The base target of a device of this compute capability.
@@ -145,10 +148,7 @@ impl Target {
     /// [`TargetError::Name`] for every other text; names are in lower case.
     pub fn parse(name: &str) -> Result<Target, TargetError> {
         Target::all()
-            .find(|t| {
-                let (digits, len) = t.name_bytes();
-                digits.get(..len) == Some(name.as_bytes())
-            })
+            .find(|target| target.to_string() == name)
             .ok_or_else(|| TargetError::Name { name: name.into() })
     }
 
@@ -172,16 +172,8 @@ impl Target {
     }
 
     /// The first PTX version that knows it.
-    pub fn first_version(self) -> Version {
-        ROWS.iter()
-            .find(|row| row.0 == self.sm)
-            .and_then(|row| match self.variant {
-                Variant::Base => Some(row.1),
-                Variant::Family => row.2,
-                Variant::Architecture => row.3,
-            })
-            // Every target was made from its row.
-            .unwrap_or(Version::new(u8::MAX, 0))
+    pub const fn first_version(self) -> Version {
+        self.first
     }
 
     /// Whether `min.NaN.f32` and `max.NaN.f32` exist, and `min` and `max` of 16-bit floats with and without `.NaN`.
@@ -204,30 +196,9 @@ impl Target {
         self.sm >= 80
     }
 
-    /// The name and its length.
-    pub(super) fn name_bytes(self) -> ([u8; 8], usize) {
-        let mut name = *b"sm_     ";
-        let digits = [self.sm / 100, self.sm / 10 % 10, self.sm % 10];
-        let digits = if self.sm < 100 {
-            &digits[1..]
-        } else {
-            &digits[..]
-        };
-        let suffix: &[u8] = match self.variant {
-            Variant::Base => b"",
-            Variant::Family => b"f",
-            Variant::Architecture => b"a",
-        };
-        let mut len = 3;
-        let tail = digits
-            .iter()
-            .map(|d| b'0' + d)
-            .chain(suffix.iter().copied());
-        for (to, from) in name[3..].iter_mut().zip(tail) {
-            *to = from;
-            len += 1;
-        }
-        (name, len)
+    /// The number in its name.
+    pub(super) const fn number(self) -> u32 {
+        self.sm as u32
     }
 }
 
@@ -240,10 +211,12 @@ impl Default for Target {
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, len) = self.name_bytes();
-        name.iter()
-            .take(len)
-            .try_for_each(|&b| fmt::Write::write_char(f, char::from(b)))
+        let suffix = match self.variant {
+            Variant::Base => "",
+            Variant::Family => "f",
+            Variant::Architecture => "a",
+        };
+        write!(f, "sm_{}{suffix}", self.sm)
     }
 }
 

@@ -3,8 +3,8 @@
 /// An operand: a register, a symbol or an immediate.
 ///
 /// `, ` and up to 13 bytes of text, so that an operand that is not the first is stored as it stands, in little-endian
-/// order through `low` and `high`; in the highest byte the length of both and marks. A wide immediate holds its 64 bits in
-/// `low` and the letter after the leading 0 in `high`.
+/// order through `low` and `high`; in the highest byte the length of both and a mark. A wide immediate holds its 64 bits in
+/// `low` and the letter after the leading 0 in `high`; its length is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     low: u64,
@@ -14,10 +14,9 @@ pub(super) struct Token {
 /// What stands before every operand but the first, and its length.
 const SEPARATOR: u64 = u16::from_le_bytes(*b", ") as u64;
 pub(super) const AHEAD: usize = 2;
-/// Where the length is in `high`. The marks stand below it.
+/// Where the length is in `high`. The mark stands below it.
 const LEN: u32 = 60;
 const IMMEDIATE: u64 = 1 << 56;
-const WIDE: u64 = 1 << 57;
 /// The least number that takes more than 12 digits; there may be a sign.
 pub(super) const LONG: u64 = 1_000_000_000_000;
 
@@ -107,7 +106,7 @@ impl Token {
     const fn wide(bits: u64, letter: u8) -> Token {
         Token {
             low: bits,
-            high: WIDE | IMMEDIATE | letter as u64,
+            high: IMMEDIATE | letter as u64,
         }
     }
 
@@ -160,7 +159,12 @@ impl Token {
 
     #[inline(always)]
     pub const fn is_wide(self) -> bool {
-        self.high & WIDE != 0
+        self.high >> LEN == 0
+    }
+
+    /// The length of the text alone.
+    pub const fn text_len(self) -> usize {
+        self.len() - AHEAD
     }
 
     /// The length of the separator and the text.
@@ -313,10 +317,9 @@ impl Registers {
         *self = Registers::from(self.prefix, self.tens);
     }
 
-    /// How many were taken.
-    pub fn count(&self) -> u32 {
-        self.tens
-            .saturating_add(9 - self.left.min(9))
-            .saturating_sub(1)
+    /// The number of the register that is taken next; 1 where none has been.
+    #[inline(always)]
+    pub fn number(&self) -> u32 {
+        self.tens.saturating_add(9 - self.left.min(9))
     }
 }

@@ -1,7 +1,8 @@
 //! Constants, parameters, built-ins and variables (PTX ISA sections 4.5 and 10).
 
 use super::body::Body;
-use super::mnemonic::{Kind, MOV, Mnemonic, by_memory, piece};
+use super::mnemonic::{Class, Kind, MOV, Mnemonic, by_memory, piece};
+use super::template::Template;
 use super::writer::{Piece, Token};
 use crate::kernel::Inst;
 
@@ -21,6 +22,11 @@ const NCTAID: [Piece; 3] = [
     Piece::new(", %nctaid.x;\n"),
     Piece::new(", %nctaid.y;\n"),
     Piece::new(", %nctaid.z;\n"),
+];
+static GLOBAL_ID: [Template; 3] = [
+    Template::new("\tmov.u32 %r\0, %ctaid.x;\n\tmov.u32 %r\x01, %tid.x;\n"),
+    Template::new("\tmov.u32 %r\0, %ctaid.y;\n\tmov.u32 %r\x01, %tid.y;\n"),
+    Template::new("\tmov.u32 %r\0, %ctaid.z;\n\tmov.u32 %r\x01, %tid.z;\n"),
 ];
 
 /// The piece of an axis: 0, 1 or 2 by the verifier.
@@ -86,18 +92,18 @@ impl Body<'_, '_> {
 
     pub fn global_id(&mut self, inst: &Inst) -> Token {
         let size = *axis(&self.kernel.workgroup_size(), inst);
-        let group = self.special(axis(&CTAID, inst));
         if size == 1 {
-            return group;
+            return self.special(axis(&CTAID, inst));
         }
-        let local = self.special(axis(&TID, inst));
-        self.ternary(
-            piece!("\tmad.lo.u32 "),
-            Kind::U32,
-            group,
-            Self::imm(size),
-            local,
-        )
+        // As many counters as classes.
+        let registers = &mut self.registers[Class::B32 as usize];
+        let number = registers.number();
+        let (group, local, id) = (registers.take(), registers.take(), registers.take());
+        let text = axis(&GLOBAL_ID, inst);
+        let line = self.w.line().fill(text, [number, number + 1]);
+        let line = line.begin(piece!("\tmad.lo.u32 "), id).operand(group);
+        line.operand(Self::imm(size)).operand(local).end();
+        id
     }
 
     pub fn local_id(&mut self, inst: &Inst) -> Token {

@@ -29,10 +29,36 @@ impl Piece {
         bytes[31] = text.len() as u8;
         Piece(bytes)
     }
+}
 
-    /// Whether a [`ShortLine`] takes it.
-    pub const fn is_short(&self) -> bool {
-        self.0[31] >= AHEAD as u8 && self.0[31] <= 16
+/// A mnemonic of at most 16 bytes, as [`Piece`], for what many lines begin with.
+#[derive(Clone, Copy)]
+pub(super) struct ShortPiece {
+    text: [u8; 16],
+    /// Its last two bytes, and where they are.
+    end: [u8; 2],
+    end_at: u8,
+}
+
+impl ShortPiece {
+    pub const EMPTY: ShortPiece = ShortPiece {
+        text: [0; 16],
+        end: [0; 2],
+        end_at: 0,
+    };
+
+    /// For constants: refuses what is too long when the constant is evaluated.
+    pub const fn of(piece: &Piece) -> ShortPiece {
+        let Some((text, _)) = piece.0.split_first_chunk::<16>() else {
+            return ShortPiece::EMPTY;
+        };
+        let len = piece.0[31];
+        assert!(len >= AHEAD as u8 && len <= 16);
+        ShortPiece {
+            text: *text,
+            end: [piece.0[28], piece.0[29]],
+            end_at: len - AHEAD as u8,
+        }
     }
 }
 
@@ -53,10 +79,17 @@ impl Default for Text {
     }
 }
 
+/// A stretch of a text.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    from: usize,
+    to: usize,
+}
+
 impl Text {
-    /// What was written from one position to another.
-    pub fn part(&self, from: usize, to: usize) -> &[u8] {
-        self.bytes.get(from..to).unwrap_or(&[])
+    /// What was written there.
+    pub fn part(&self, part: Part) -> &[u8] {
+        self.bytes.get(part.from..part.to).unwrap_or(&[])
     }
 
     #[cold]
@@ -67,21 +100,23 @@ impl Text {
     }
 }
 
-/// Writes a [`Text`] from its start.
+/// Writes a [`Text`], leaving room in front of it.
 pub(super) struct Writer<'a> {
     text: &'a mut Text,
     position: usize,
 }
 
+/// The room in front of a text, for what stands before it and is written behind it: see [`Writer::assemble`].
+const GAP: usize = 4096;
 /// The longest line; a compare-exchange with the longest operands has about 130 bytes.
-const LINE: usize = 256;
-/// What a line may store beyond its end, since pieces and tokens are stored whole.
-const SLACK: usize = 32;
+pub(super) const LINE: usize = 256;
+/// What a line may store beyond its end, since pieces, tokens and templates are stored whole.
+pub(super) const SLACK: usize = 64;
 
 /// One line of text being written. It counts once [`Line::done`] is called.
 pub(super) struct Line<'w> {
-    room: &'w mut [u8; LINE + SLACK],
-    at: usize,
+    pub(super) room: &'w mut [u8; LINE + SLACK],
+    pub(super) at: usize,
     position: &'w mut usize,
 }
 
@@ -119,6 +154,15 @@ impl<'w> Line<'w> {
         self.at = self.at.wrapping_sub(AHEAD);
         self.put(&to.bytes(), 0);
         self.put(&[piece.0[28], piece.0[29]], to.len());
+        self
+    }
+
+    /// As [`Line::begin`].
+    #[inline(always)]
+    pub fn begin_short(mut self, mnemonic: &ShortPiece, to: Token) -> Line<'w> {
+        self.put(&mnemonic.text, usize::from(mnemonic.end_at));
+        self.put(&to.bytes(), 0);
+        self.put(&mnemonic.end, to.len());
         self
     }
 
@@ -198,34 +242,36 @@ impl<'w> Line<'w> {
     }
 }
 
-/// Room for many short lines.
+/// Room for many short lines, each of which begins where the one before ends.
 pub(super) struct Lines<'w> {
     room: &'w mut [u8],
 }
 
-/// What a short line takes at most: a power of two above its length, and a store that may begin there.
-const SHORT: usize = SHORT_MASK + 1 + 16;
-const SHORT_MASK: usize = 127;
+/// The room that a short line needs: a store of 16 bytes may begin at any position that a `u8` holds.
+const SHORT: usize = 256 + 16;
 /// The room that a loop has at least.
 const LINES: usize = 4096;
 
 /// A line of a mnemonic of at most 16 bytes and up to four operands, none of them wide: at most 16 + 4 * 15 + 2 bytes.
-pub(super) struct ShortLine<'l, 'w> {
-    room: &'l mut &'w mut [u8],
-    at: usize,
+pub(super) struct ShortLine<'w> {
+    room: &'w mut [u8; SHORT],
+    /// As a `u8`, so that the compiler sees that what is stored there is within the room.
+    at: u8,
 }
 
-impl<'w> Lines<'w> {
+impl Lines<'_> {
     /// Begins a line, if there is room. What is not ended is as if it had not been begun.
     #[inline(always)]
-    pub fn line(&mut self) -> Option<ShortLine<'_, 'w>> {
-        if self.room.len() < SHORT {
-            return None;
-        }
-        Some(ShortLine {
-            room: &mut self.room,
-            at: 0,
-        })
+    pub fn line(&mut self) -> Option<ShortLine<'_>> {
+        let room = self.room.first_chunk_mut()?;
+        Some(ShortLine { room, at: 0 })
+    }
+
+    /// Ends a line, at the position that [`ShortLine::end`] gave.
+    #[inline(always)]
+    pub fn next(&mut self, end: u8) {
+        let room = core::mem::take(&mut self.room);
+        self.room = room.get_mut(usize::from(end)..).unwrap_or(&mut []);
     }
 
     pub fn left(&self) -> usize {
@@ -233,12 +279,11 @@ impl<'w> Lines<'w> {
     }
 }
 
-impl ShortLine<'_, '_> {
-    /// Stores bytes; the mask changes nothing, as lines are shorter.
+impl ShortLine<'_> {
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
         const { assert!(N <= 16) };
-        let at = self.at & SHORT_MASK;
+        let at = usize::from(self.at);
         if let Some(room) = self.room.get_mut(at..at + N) {
             room.copy_from_slice(bytes);
         }
@@ -246,14 +291,12 @@ impl ShortLine<'_, '_> {
 
     /// `mnemonic to`, as [`Line::begin`].
     #[inline(always)]
-    pub fn begin(mut self, mnemonic: &Piece, to: Token) -> Self {
-        if let Some(short) = mnemonic.0.first_chunk::<16>() {
-            self.put(short);
-        }
-        self.at = usize::from(mnemonic.0[31]).wrapping_sub(AHEAD);
+    pub fn begin(mut self, mnemonic: &ShortPiece, to: Token) -> Self {
+        self.put(&mnemonic.text);
+        self.at = mnemonic.end_at;
         self.put(&to.bytes());
-        self.put(&[mnemonic.0[28], mnemonic.0[29]]);
-        self.at += to.len();
+        self.put(&mnemonic.end);
+        self.at = self.at.wrapping_add(to.len() as u8);
         self
     }
 
@@ -261,28 +304,68 @@ impl ShortLine<'_, '_> {
     #[inline(always)]
     pub fn operand(mut self, token: Token) -> Self {
         self.put(&token.bytes());
-        self.at += token.len();
+        self.at = self.at.wrapping_add(token.len() as u8);
         self
     }
 
-    /// `;`
+    /// `;`; gives the position behind it.
     #[inline(always)]
-    pub fn end(mut self) {
+    pub fn end(mut self) -> u8 {
         self.put(b";\n");
-        let room = core::mem::take(self.room);
-        *self.room = room
-            .get_mut((self.at + 2) & SHORT_MASK..)
-            .unwrap_or(&mut []);
+        self.at.wrapping_add(2)
     }
 }
 
 impl<'a> Writer<'a> {
     pub fn new(text: &'a mut Text) -> Writer<'a> {
-        Writer { text, position: 0 }
+        if text.bytes.len() < GAP {
+            text.grow(GAP);
+        }
+        Writer {
+            text,
+            position: GAP,
+        }
     }
 
     pub fn position(&self) -> usize {
         self.position
+    }
+
+    /// Writes again what was written between two positions.
+    pub fn repeat(&mut self, from: usize, to: usize) {
+        let len = to.saturating_sub(from);
+        if len == 0 {
+            return;
+        }
+        if self.text.bytes.len().saturating_sub(self.position) < len {
+            self.text.grow(len);
+        }
+        let (before, behind) = self.text.bytes.split_at_mut(self.position);
+        if let (Some(from), Some(to)) = (before.get(from..to), behind.get_mut(..len)) {
+            to.copy_from_slice(from);
+            self.position += len;
+        }
+    }
+
+    /// Ends the text: what was written from `end` on is its head, what was written from `begin` to there its body. The
+    /// body stays where it is, and the head is moved to before it, as long as there is room.
+    pub fn assemble(self, begin: usize, end: usize) -> Part {
+        let top = self.position;
+        let len = top.saturating_sub(end);
+        let Some(from) = begin.checked_sub(len) else {
+            if let Some(all) = self.text.bytes.get_mut(begin..top) {
+                all.rotate_right(len);
+            }
+            return Part {
+                from: begin,
+                to: top,
+            };
+        };
+        let (before, behind) = self.text.bytes.split_at_mut(end.min(top));
+        if let (Some(to), Some(head)) = (before.get_mut(from..begin), behind.get(..len)) {
+            to.copy_from_slice(head);
+        }
+        Part { from, to: end }
     }
 
     /// Takes back what was written last, which is this.
@@ -346,9 +429,29 @@ mod tests {
     fn text(write: impl FnOnce(&mut Writer<'_>)) -> String {
         let mut out = Text::default();
         let mut w = Writer::new(&mut out);
+        let begin = w.position();
         write(&mut w);
         let end = w.position();
-        String::from_utf8(out.part(0, end).to_vec()).unwrap()
+        let part = w.assemble(begin, end);
+        String::from_utf8(out.part(part).to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_head_comes_before_the_body_whatever_their_lengths() {
+        for (head, body) in [(1, 1), (10, 9000), (4096, 10), (4097, 10), (20_000, 30_000)] {
+            let (head, body) = ("h".repeat(head), "b".repeat(body));
+            let mut out = Text::default();
+            let mut w = Writer::new(&mut out);
+            w.text(b"first");
+            let begin = w.position();
+            w.text(body.as_bytes());
+            let end = w.position();
+            w.repeat(begin - 5, begin);
+            w.text(head.as_bytes());
+            let part = w.assemble(begin, end);
+            let expected = format!("first{head}{body}");
+            assert!(out.part(part) == expected.as_bytes());
+        }
     }
 
     #[test]
@@ -356,6 +459,7 @@ mod tests {
         for prefix in ["%p", "%rd"] {
             let mut registers = Registers::new(prefix);
             for n in 1..=100_050 {
+                assert_eq!(registers.number(), n);
                 let token = registers.take();
                 assert_eq!(token, Token::numbered(prefix, n));
                 if n % 997 == 0 || n < 120 {
@@ -363,7 +467,7 @@ mod tests {
                     assert_eq!(shown, format!("{prefix}{n}"));
                 }
             }
-            assert_eq!(registers.count(), 100_050);
+            assert_eq!(registers.number(), 100_051);
         }
         let last = Token::numbered("%rd", u32::MAX);
         assert_eq!(text(|w| w.line().token(last).done()), "%rd4294967295");

@@ -6,13 +6,14 @@ use crate::floor::{Digits, ptx};
 use crate::paired::Contestant;
 use kernite_stages::Case;
 use kernite_stages::Ours;
+use std::hint::black_box;
 
 pub(super) fn contestants(case: Case) -> Vec<Contestant> {
     let text = ptx::itoa_fresh(case);
     let floor = (count::ptx(&text), text.len());
     let mut ours = Ours::default();
-    ours.whole_ptx(case);
-    let made = (count::ptx(&ours.text), ours.text.len());
+    let text = ours.whole_ptx(case);
+    let made = (count::ptx(text), text.len());
     let (mut builds, mut emits) = (Ours::default(), Ours::default());
     let kernel = emits.build(case);
     let mut kept = Digits::default();
@@ -20,11 +21,15 @@ pub(super) fn contestants(case: Case) -> Vec<Contestant> {
         Contestant::new(ITOA, floor, move || ptx::itoa_fresh(case)),
         Contestant::new(DIGITS, floor, move || ptx::digits_kept(case, &mut kept)),
         Contestant::new(FMT, floor, move || ptx::fmt_fresh(case)),
-        Contestant::new(WHOLE, made, move || ours.whole_ptx(case)),
+        Contestant::new(WHOLE, made, move || {
+            black_box(ours.whole_ptx(case));
+        }),
         Contestant::new(BUILD, made, move || {
             let kernel = builds.build(case);
             builds.recycle(kernel);
         }),
-        Contestant::new(EMIT, made, move || emits.emit_ptx(&kernel)),
+        Contestant::new(EMIT, made, move || {
+            black_box(emits.emit_ptx(&kernel));
+        }),
     ]
 }

@@ -10,6 +10,7 @@ use kernite::types::{Access, Type};
 use kernite_stages::{Ours, kernels};
 use kernite_suite::choices::{Choices, SplitMix};
 use kernite_suite::generate::{self, Config};
+use std::hint::black_box;
 
 /// How often a hand-made kernel repeats what it is about.
 const TIMES: u32 = 200;
@@ -50,12 +51,12 @@ fn contestant(
     describe: Option<Describe>,
 ) -> Contestant {
     let mut ours = Ours::default();
-    ours.emit_ptx(&kernel);
+    let text = ours.emit_ptx(&kernel);
+    let text = (count::ptx(text), text.len());
     ours.emit_spirv(&kernel);
     let words = std::mem::take(&mut ours.words);
     ours.validate(&words);
     let module = (count::spirv(&words), 4 * words.len());
-    let text = (count::ptx(&ours.text), ours.text.len());
     match (stage, describe) {
         (Stage::Build, Some(describe)) => {
             let size = (kernel.insts().len(), size_of_val(kernel.insts()));
@@ -72,7 +73,9 @@ fn contestant(
             let size = (kernel.insts().len(), bytes.len());
             Contestant::new(name, size, move || Kernel::from_bytes(&bytes))
         }
-        (Stage::Ptx, _) => Contestant::new(name, text, move || ours.emit_ptx(&kernel)),
+        (Stage::Ptx, _) => Contestant::new(name, text, move || {
+            black_box(ours.emit_ptx(&kernel));
+        }),
         (Stage::Spirv, _) => Contestant::new(name, module, move || ours.emit_spirv(&kernel)),
         (Stage::Validate, _) => Contestant::new(name, module, move || ours.validate(&words)),
     }

@@ -15,8 +15,6 @@ pub struct Ours {
     validator: Validator,
     ptx_options: ptx::Options,
     spirv_options: spirv::Options,
-    /// The PTX written last.
-    pub text: Vec<u8>,
     /// The SPIR-V written last.
     pub words: Vec<u32>,
 }
@@ -32,7 +30,6 @@ impl Default for Ours {
             validator: Validator::new(),
             ptx_options: ptx::Options::new(target),
             spirv_options: spirv::Options::default(),
-            text: Vec::new(),
             words: Vec::new(),
         }
     }
@@ -54,17 +51,13 @@ impl Ours {
         self.builder.recycle(kernel);
     }
 
-    /// Writes a kernel as PTX; gives its bytes.
+    /// Writes a kernel as PTX.
     ///
     /// # Panics
     /// Where the emitter refuses it.
     #[inline(never)]
-    pub fn emit_ptx(&mut self, kernel: &Kernel) -> usize {
-        self.text.clear();
-        self.ptx
-            .emit(kernel, &self.ptx_options, &mut self.text)
-            .expect("PTX");
-        self.text.len()
+    pub fn emit_ptx(&mut self, kernel: &Kernel) -> &[u8] {
+        self.ptx.text(kernel, &self.ptx_options).expect("PTX")
     }
 
     /// Writes a kernel as SPIR-V; gives its words.
@@ -80,11 +73,14 @@ impl Ours {
     }
 
     /// Builds, verifies and emits PTX.
-    pub fn whole_ptx(&mut self, case: Case) -> usize {
+    ///
+    /// # Panics
+    /// Where the emitter refuses it.
+    pub fn whole_ptx(&mut self, case: Case) -> &[u8] {
         let kernel = self.build(case);
-        let bytes = self.emit_ptx(&kernel);
-        self.recycle(kernel);
-        bytes
+        let text = self.ptx.text(&kernel, &self.ptx_options).expect("PTX");
+        self.builder.recycle(kernel);
+        text
     }
 
     /// Builds, verifies and emits SPIR-V.
