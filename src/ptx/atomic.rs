@@ -8,7 +8,7 @@ use super::memory::Address;
 use super::mnemonic::{Kind, Mnemonic, piece};
 use super::writer::{Line, Piece, Token};
 use crate::kernel::{Inst, Mem, Ordering, Uses};
-use crate::op::{Op, Operand};
+use crate::op::Op;
 use crate::types::{Order, Scope};
 
 // Behind `atom`, its ordering and the state space. `add` does not depend on the sign, and 64 bits have the unsigned form
@@ -193,29 +193,31 @@ impl Body<'_, '_> {
         if !atomics.into_iter().any(|a| uses.has(a)) {
             return;
         }
-        self.s.used.resize(self.insts.len().div_ceil(64), 0);
+        let used = &mut self.s.used;
+        used.resize(self.insts.len().div_ceil(64), 0);
+        let mut note = |word: u32| {
+            if let Some(bits) = used.get_mut(word as usize / 64) {
+                *bits |= 1 << (word % 64);
+            }
+        };
         for inst in self.insts {
-            let operands = inst.op.row().operands;
-            for (&operand, &word) in operands.iter().zip(&*self.kernel.words(inst)) {
-                let is_value = match operand {
-                    Operand::T
-                    | Operand::Any
-                    | Operand::Bool
-                    | Operand::U32
-                    | Operand::Elem
-                    | Operand::Vector
-                    | Operand::Index => true,
-                    Operand::Mem
-                    | Operand::Buffer
-                    | Operand::Offset
-                    | Operand::Ordering
-                    | Operand::Var
-                    | Operand::Param => false,
-                    // Two words, and the only operand of its row.
-                    Operand::Bits => break,
-                };
-                if is_value && let Some(bits) = self.s.used.get_mut(word as usize / 64) {
-                    *bits |= 1 << (word % 64);
+            let values = inst.op.quick().values;
+            if values & 1 != 0 {
+                note(inst.a);
+            }
+            if values & 2 != 0 {
+                note(inst.b);
+            }
+            if !inst.has_side() {
+                if values & 4 != 0 {
+                    note(inst.c);
+                }
+                continue;
+            }
+            let run = self.side.get(inst.c as usize..).unwrap_or(&[]);
+            for (n, &word) in run.iter().enumerate().take(4) {
+                if values >> (n + 2) & 1 != 0 {
+                    note(word);
                 }
             }
         }

@@ -5,7 +5,7 @@ use super::control::Frame;
 use super::error::Error;
 use super::memory::Object;
 use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
-use super::plain;
+use super::plain::{self, Plain};
 use super::recipe::RecipeTables;
 use super::subgroup::{Active, Reduction, Shuffle};
 use super::writer::{Piece, Registers, Token, Writer};
@@ -149,9 +149,12 @@ impl<'a, 'o> Body<'a, 'o> {
         let mut at = 0;
         while let Some(inst) = insts.get(at) {
             self.at = at;
-            if plain::may_be(inst.op) && self.uses_patterns() {
+            let known = plain::of(inst.op);
+            if known != Plain::Never && self.uses_patterns() {
                 let next = insts.get(at + 1);
-                if next.is_some_and(|next| plain::may_be(next.op)) {
+                if known == Plain::ByType
+                    && next.is_some_and(|next| plain::of(next.op) == Plain::ByType)
+                {
                     self.plain();
                     if self.at > at {
                         at = self.at;

@@ -294,10 +294,37 @@ static PLACES: [u16; 256] = {
     places
 };
 
+/// What is known of an opcode alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plain {
+    /// It has no patterns.
+    Never,
+    /// It has, and the type that it makes says which.
+    ByType,
+    /// It has, and the type of an operand says which.
+    ByOperand,
+}
+
+static KNOWN: [Plain; 256] = {
+    let mut known = [Plain::Never; 256];
+    let mut i = 0;
+    while i < crate::op::COUNT {
+        let op = Op::ALL[i];
+        if let Some(pattern) = pattern(op, false) {
+            known[op as usize] = match pattern.shape {
+                Shape::Line(_) => Plain::ByType,
+                Shape::Compare | Shape::VarSet => Plain::ByOperand,
+            };
+        }
+        i += 1;
+    }
+    known
+};
+
 /// Whether an opcode has patterns.
 #[inline(always)]
-pub(super) fn may_be(op: Op) -> bool {
-    PLACES[op as usize & 255] != 0
+pub(super) fn of(op: Op) -> Plain {
+    KNOWN[op as usize & 255]
 }
 
 /// The row of an opcode and the code of a type.
@@ -319,8 +346,17 @@ impl Body<'_, '_> {
     pub fn plain_one(&mut self, inst: &Inst) -> bool {
         let table = &PLAIN[usize::from(self.contract)];
         let mut row = row_of(table, inst.op, inst.ty.code());
-        if row.operands == ELSEWHERE && inst.op != Op::VarSet {
-            row = row_of(table, inst.op, code_of(self.insts, inst.a));
+        if row.operands == ELSEWHERE {
+            let set = inst.op == Op::VarSet;
+            let by = if set { inst.b } else { inst.a };
+            row = row_of(table, inst.op, code_of(self.insts, by));
+            if set && row.operands == 1 && inst.flags == 0 {
+                let var = Self::value_of(&self.values, inst.a);
+                let value = Self::value_of(&self.values, inst.b);
+                let line = self.w.line().begin_short(&row.mnemonic, var);
+                line.operand(value).end();
+                return true;
+            }
         }
         if row.operands == 0 || row.operands == ELSEWHERE || inst.flags != 0 {
             return false;
@@ -419,7 +455,7 @@ mod tests {
                 values.rotate_left(rotation);
                 for op in Op::ALL {
                     let row = op.row();
-                    if !may_be(op)
+                    if of(op) == Plain::Never
                         || !row.types.contains(ty)
                         || row.operands.contains(&Operand::Var)
                     {

@@ -187,18 +187,37 @@ const fn short_digits(number: u32) -> (u64, usize) {
     ((all >> (8 * absent)) as u64, 3 - absent)
 }
 
-/// The decimal digits of a number, the first in the lowest byte, and how many.
-const fn digits(mut number: u64) -> (u128, usize) {
-    let mut text = 0;
-    let mut len = 0;
-    loop {
-        text = text << 8 | (b'0' + (number % 10) as u8) as u128;
-        len += 1;
-        number /= 10;
-        if number == 0 {
-            return (text, len);
-        }
+/// The decimal digits of a number below 10^12, the first in the lowest byte, and how many.
+const fn digits(number: u64) -> (u128, usize) {
+    const HALF: u64 = 100_000_000;
+    if number < HALF {
+        let (text, len) = without_zeros(eight_digits(number));
+        return (text as u128, len);
     }
+    let (text, len) = without_zeros(eight_digits(number / HALF));
+    let low = eight_digits(number % HALF) + ZEROS;
+    (text as u128 | ((low as u128) << (8 * len)), len + 8)
+}
+
+/// Eight digits `0`.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The values of eight decimal digits, the first in the lowest byte: halved by 10^4, by 100 and by 10, each time for all
+/// parts at once.
+const fn eight_digits(number: u64) -> u64 {
+    let x = (number / 10_000) | ((number % 10_000) << 32);
+    let hundreds = ((x * 5243) >> 19) & 0x0000_007F_0000_007F;
+    let x = hundreds | ((x - hundreds * 100) << 16);
+    let tens = ((x * 103) >> 10) & 0x000F_000F_000F_000F;
+    tens | ((x - tens * 10) << 8)
+}
+
+/// The text of eight digits without leading zeros, and its length; of zero, one digit.
+const fn without_zeros(digits: u64) -> (u64, usize) {
+    // The first digit is in the lowest byte.
+    let zeros = (digits.trailing_zeros() / 8) as usize;
+    let zeros = if zeros < 7 { zeros } else { 7 };
+    ((digits + ZEROS) >> (8 * zeros), 8 - zeros)
 }
 
 #[inline(always)]

@@ -505,6 +505,16 @@ mod tests {
     }
 
     #[test]
+    fn integers_have_their_digits() {
+        let powers = (0..12).flat_map(|n| [10u64.pow(n) - 1, 10u64.pow(n), 10u64.pow(n) + 1]);
+        let spread = (0..2000u64).map(|n| n * n * n * 112 + n * 7919);
+        for number in powers.chain(spread).filter(|&n| n < LONG) {
+            let token = Token::integer(number, false);
+            assert_eq!(text(|w| w.line().token(token).done()), number.to_string());
+        }
+    }
+
+    #[test]
     fn growing_loses_nothing() {
         let long = "x".repeat(50_000);
         let got = text(|w| {
