@@ -32,7 +32,7 @@ fn is_exact(kernel: &Kernel) -> bool {
         && !kernel.insts().iter().any(approximates)
 }
 
-/// Whether an instruction asks for the hardware's approximation, or for its order of additions.
+/// Whether an instruction asks for the hardware's approximation, which f64 has none of, or for its order of additions.
 fn approximates(inst: &Inst) -> bool {
     match inst.op {
         Op::Div
@@ -48,7 +48,7 @@ fn approximates(inst: &Inst) -> bool {
         | Op::Cos
         | Op::Tan
         | Op::Tanh
-        | Op::Erf => inst.flags & Inst::FAST != 0,
+        | Op::Erf => inst.flags & Inst::FAST != 0 && inst.ty != Type::F64,
         Op::SubgroupAdd => inst.flags & Inst::NATIVE_ORDER != 0,
         _ => false,
     }
@@ -171,6 +171,12 @@ mod tests {
         let fast = kernel(|b, x| b.sin_fast(x));
         assert_eq!(allowed(&fast, Tolerance::Auto), Some(Closeness::LOOSE));
         assert_eq!(allowed(&fast, Tolerance::Exact), None);
+        let double = kernel(|b, x| {
+            let x = b.convert(x, Type::F64);
+            let y = b.sin_fast(x);
+            b.convert(y, Type::F32)
+        });
+        assert_eq!(allowed(&double, Tolerance::Auto), None);
     }
 
     #[test]

@@ -44,9 +44,9 @@ impl Default for Policy {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[non_exhaustive]
 pub enum Tolerance {
-    /// Bit for bit, unless the kernel says itself that its results depend on the target: it uses `fast` functions, atomic
-    /// additions of floats (whose order is anybody's), subgroup additions in native order, or `contract`. Then
-    /// [`Closeness::LOOSE`].
+    /// Bit for bit, unless the kernel says itself that its results depend on the target: it uses `fast` functions (but of
+    /// f64, where they are the precise ones), atomic additions of floats (whose order is anybody's), subgroup additions in
+    /// native order, or `contract`. Then [`Closeness::LOOSE`].
     #[default]
     Auto,
     /// Bit for bit.
