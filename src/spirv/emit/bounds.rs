@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::declare::{Length, Object};
 use super::options::Lengths;
-use crate::kernel::{Bounds, Mem};
+use crate::kernel::Bounds;
 use crate::op::Op;
 use crate::types::Type;
 use spirv::Op as S;
@@ -134,8 +134,7 @@ impl Body<'_> {
         };
         if self.s.frames.is_empty()
             && self.nested == 0
-            && let Some(Mem::Buffer(n)) = Mem::from_word(word)
-            && let Some(object) = self.s.objects.buffers.get_mut(n as usize)
+            && let Some(object) = self.s.objects.get_mut(word)
         {
             object.counted = length;
         }

@@ -1,7 +1,7 @@
 //! Built-in variables and the values made from them.
 
 use super::body::Body;
-use super::sections::{cap, head};
+use super::sections::cap;
 use crate::types::Type;
 use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
 
@@ -133,12 +133,8 @@ impl Body<'_> {
         }
         let pointer = self.w.pointer(StorageClass::Input, ty);
         let var = self.w.variable(StorageClass::Input, pointer, None);
-        self.w.annotations.extend_from_slice(&[
-            head(S::Decorate, 4),
-            var,
-            Decoration::BuiltIn as u32,
-            builtin.decoration() as u32,
-        ]);
+        let decoration = builtin.decoration() as u32;
+        self.w.decorate_with(var, Decoration::BuiltIn, decoration);
         if builtin.is_subgroup() {
             self.w.caps |= cap::GROUP_NON_UNIFORM;
         }

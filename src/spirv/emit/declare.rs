@@ -5,7 +5,9 @@ use super::error::Error;
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
 use super::sections::{cap, head, push_string, string_words};
 use super::types::register;
-use crate::kernel::{ArrayUse, Bounds, BufferUse, Mem, SharedLen, Uses, push_constant_slot};
+use crate::kernel::{
+    ArrayUse, Bounds, BufferUse, Kernel, Mem, SharedLen, Uses, push_constant_slot,
+};
 use crate::limits::{Limit, exceeds};
 use crate::types::{Access, Scalar, Type};
 use spirv::{Decoration, ExecutionMode, ExecutionModel, MemoryAccess, Op as S, StorageClass};
@@ -82,13 +84,13 @@ impl Object {
     };
 }
 
-/// The memory objects of a kernel, by kind and number.
+/// The memory objects of a kernel.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    pub buffers: Vec<Object>,
-    pub shared: Vec<Object>,
-    pub private: Vec<Object>,
-    pub tables: Vec<Object>,
+    /// Buffers, shared arrays, private arrays, tables.
+    all: Vec<Object>,
+    /// Where each kind begins.
+    first: [usize; 4],
     /// What is done to buffers and shared arrays, where floats are changed atomically.
     pub buffer_uses: Vec<ArrayUse>,
     pub shared_uses: Vec<ArrayUse>,
@@ -97,28 +99,57 @@ pub(super) struct Objects {
 impl Objects {
     pub(super) fn clear(&mut self) {
         let Objects {
-            buffers,
-            shared,
-            private,
-            tables,
+            all,
+            first,
             buffer_uses,
             shared_uses,
         } = self;
-        for objects in [buffers, shared, private, tables] {
-            objects.clear();
-        }
+        all.clear();
+        *first = [0; 4];
         buffer_uses.clear();
         shared_uses.clear();
+    }
+
+    /// Makes places for a kernel's objects, none of them declared.
+    fn lay_out(&mut self, kernel: &Kernel) {
+        let counts = [
+            kernel.buffers().len(),
+            kernel.shared().len(),
+            kernel.private().len(),
+            kernel.tables().len(),
+        ];
+        let mut end = 0;
+        for (first, count) in self.first.iter_mut().zip(counts) {
+            *first = end;
+            // Fewer than 2^28 each.
+            end += count;
+        }
+        self.all.resize(end, Object::NONE);
+    }
+
+    /// The place of what an operand word names: the kind is in the upper bits, see [`Mem::word`]. The verifier saw that
+    /// there is such an object.
+    #[inline(always)]
+    fn place(&self, word: u32) -> Option<usize> {
+        let first = self.first.get((word / (Mem::MAX + 1)) as usize)?;
+        Some(first + (word & Mem::MAX) as usize)
     }
 
     /// The object of an operand word.
     #[inline(always)]
     fn get(&self, word: u32) -> Option<&Object> {
-        match Mem::from_word(word)? {
-            Mem::Buffer(n) => self.buffers.get(n as usize),
-            Mem::Shared(n) => self.shared.get(n as usize),
-            Mem::Private(n) => self.private.get(n as usize),
-            Mem::Table(n) => self.tables.get(n as usize),
+        self.all.get(self.place(word)?)
+    }
+
+    pub(super) fn get_mut(&mut self, word: u32) -> Option<&mut Object> {
+        let at = self.place(word)?;
+        self.all.get_mut(at)
+    }
+
+    /// Keeps what has been declared.
+    pub(super) fn set(&mut self, mem: Mem, object: Object) {
+        if let Some(place) = self.get_mut(mem.word()) {
+            *place = object;
         }
     }
 
@@ -127,6 +158,20 @@ impl Objects {
     pub(super) fn plain(&self, word: u32) -> Option<&Object> {
         self.get(word).filter(|object| object.plain)
     }
+}
+
+/// The types of a buffer, which buffers of one element type share.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    elem: Type,
+    as_bits: bool,
+    elem_id: u32,
+    form: Form,
+    /// The type of a pointer to the block.
+    block: u32,
+    /// The type of a pointer to an element, and the constant that selects the block's member; 0 until they are declared.
+    pointer: u32,
+    member: u32,
 }
 
 impl Body<'_> {
@@ -138,23 +183,12 @@ impl Body<'_> {
             self.kernel
                 .array_uses(&mut objects.buffer_uses, &mut objects.shared_uses);
         }
+        self.s.objects.lay_out(self.kernel);
         self.declare_buffers()?;
         let (void, ty) = (self.w.ty(Type::NONE), self.w.function_type());
         self.w.begin_function(self.function, void, ty);
         let label = [head(S::Label, 2), self.label];
-        self.w.locals.extend_from_slice(&label);
-        self.s
-            .objects
-            .shared
-            .resize(self.kernel.shared().len(), Object::NONE);
-        self.s
-            .objects
-            .private
-            .resize(self.kernel.private().len(), Object::NONE);
-        self.s
-            .objects
-            .tables
-            .resize(self.kernel.tables().len(), Object::NONE);
+        self.w.locals.put(label);
         if self.options.zero_shared == ZeroShared::Loop {
             self.zero_shared();
         }
@@ -324,20 +358,27 @@ impl Body<'_> {
         let kernel = self.kernel;
         // Fewer than 2^28 of them.
         let mut length = kernel.scalars().len() as u32;
-        for (d, used) in kernel.buffers().iter().zip(kernel.buffer_uses()) {
+        let mut last = None;
+        let buffers = kernel.buffers().iter().zip(kernel.buffer_uses());
+        for (number, (d, used)) in (0u32..).zip(buffers) {
             let set = self.set(d.set)?;
             if !used.any() {
-                self.s.objects.buffers.push(Object::NONE);
                 continue;
             }
-            let number = self.s.objects.buffers.len();
-            let as_bits = self.as_bits(d.elem, self.s.objects.buffer_uses.get(number));
-            let (elem_id, form) = self.buffer_elem(d.elem, as_bits);
-            let block = self.w.block(d.elem, elem_id);
-            let pointer = self.w.pointer(StorageClass::StorageBuffer, block);
-            let var = self.w.variable(StorageClass::StorageBuffer, pointer, None);
-            self.w.decorate_with(var, Decoration::DescriptorSet, set);
-            self.w.decorate_with(var, Decoration::Binding, d.binding);
+            let array_use = self.s.objects.buffer_uses.get(number as usize);
+            let as_bits = self.as_bits(d.elem, array_use);
+            let mut stored = match last {
+                Some(stored @ Stored { elem, .. })
+                    if elem == d.elem && stored.as_bits == as_bits =>
+                {
+                    stored
+                }
+                _ => self.declare_block(d.elem, as_bits),
+            };
+            let var = self
+                .w
+                .variable(StorageClass::StorageBuffer, stored.block, None);
+            self.w.bind(var, set, d.binding);
             match d.access {
                 Access::Read => self.w.decorate(var, Decoration::NonWritable),
                 Access::Write => self.w.decorate(var, Decoration::NonReadable),
@@ -361,23 +402,42 @@ impl Body<'_> {
             if self.options.version >= Version::V1_4 {
                 self.s.interface.push(var);
             }
+            if stored.pointer == 0 {
+                stored.pointer = self.w.pointer(StorageClass::StorageBuffer, stored.elem_id);
+                stored.member = self.w.u32(0);
+            }
+            last = Some(stored);
             let object = Object {
                 var,
-                pointer: self.w.pointer(StorageClass::StorageBuffer, elem_id),
+                pointer: stored.pointer,
                 elem: d.elem,
-                elem_id,
-                form,
-                member: self.w.u32(0),
+                elem_id: stored.elem_id,
+                form: stored.form,
+                member: stored.member,
                 access: access.bits(),
-                plain: access.is_empty() && form == Form::Same && self.unchecked(),
+                plain: access.is_empty() && stored.form == Form::Same && self.unchecked(),
                 length: Length::Buffer,
                 member_of_length: length,
                 counted: 0,
             };
-            self.s.objects.buffers.push(object);
+            self.s.objects.set(Mem::Buffer(number), object);
             length += u32::from(self.counts(used));
         }
         Ok(())
+    }
+
+    fn declare_block(&mut self, elem: Type, as_bits: bool) -> Stored {
+        let (elem_id, form) = self.buffer_elem(elem, as_bits);
+        let block = self.w.block(elem, elem_id);
+        Stored {
+            elem,
+            as_bits,
+            elem_id,
+            form,
+            block: self.w.pointer(StorageClass::StorageBuffer, block),
+            pointer: 0,
+            member: 0,
+        }
     }
 
     fn unchecked(&self) -> bool {
@@ -446,9 +506,7 @@ impl Body<'_> {
             length: Length::Known(len),
             ..Object::NONE
         };
-        if let Some(slot) = self.s.objects.shared.get_mut(n as usize) {
-            *slot = object;
-        }
+        self.s.objects.set(Mem::Shared(n), object);
         object
     }
 
@@ -472,9 +530,7 @@ impl Body<'_> {
             length: Length::Known(d.len),
             ..Object::NONE
         };
-        if let Some(slot) = self.s.objects.private.get_mut(n as usize) {
-            *slot = object;
-        }
+        self.s.objects.set(Mem::Private(n), object);
         object
     }
 
@@ -491,7 +547,7 @@ impl Body<'_> {
         }
         let pointer = self.w.pointer(StorageClass::Function, ty);
         let var = self.w.id();
-        self.w.locals.extend_from_slice(&[
+        self.w.locals.put([
             head(S::Variable, 4),
             pointer,
             var,
@@ -505,7 +561,7 @@ impl Body<'_> {
         let name = self.kernel.name();
         let words = 3 + string_words(name) + self.s.interface.len();
         // `begin` checked that the words of the instruction fit.
-        self.w.entries.extend_from_slice(&[
+        self.w.entries.put([
             head(S::EntryPoint, words as u32),
             ExecutionModel::GLCompute as u32,
             self.function,
@@ -513,7 +569,7 @@ impl Body<'_> {
         push_string(&mut self.w.entries, name);
         self.w.entries.extend_from_slice(&self.s.interface);
         let [x, y, z] = self.kernel.workgroup_size();
-        self.w.modes.extend_from_slice(&[
+        self.w.modes.put([
             head(S::ExecutionMode, 6),
             self.function,
             ExecutionMode::LocalSize as u32,
@@ -542,12 +598,9 @@ impl Body<'_> {
     fn float_controls(&mut self, width: u32) {
         let mut mode = |mode: ExecutionMode, needs: u32| {
             self.w.caps |= needs;
-            self.w.modes.extend_from_slice(&[
-                head(S::ExecutionMode, 4),
-                self.function,
-                mode as u32,
-                width,
-            ]);
+            self.w
+                .modes
+                .put([head(S::ExecutionMode, 4), self.function, mode as u32, width]);
         };
         mode(ExecutionMode::RoundingModeRTE, cap::ROUNDING_MODE_RTE);
         mode(

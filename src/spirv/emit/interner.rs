@@ -66,10 +66,7 @@ impl Interner {
 
     /// Looks `key` up. A vacant slot must be filled before the next look-up.
     #[inline]
-    pub(super) fn find(&mut self, key: &Key) -> Found {
-        if self.filled * 2 >= self.slots.len() {
-            self.grow();
-        }
+    pub(super) fn find(&self, key: &Key) -> Found {
         let mask = self.slots.len() - 1;
         let mut at = self.hash(key) & mask;
         // At least half of the slots are empty, so this ends.
@@ -92,6 +89,9 @@ impl Interner {
                 stamp: self.stamp,
             };
             self.filled += 1;
+            if self.filled * 2 > self.slots.len() {
+                self.grow();
+            }
         }
     }
 

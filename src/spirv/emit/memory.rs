@@ -79,7 +79,16 @@ impl Body<'_> {
         self.w.u32(SpvScope::Device as u32)
     }
 
+    #[inline]
     pub(super) fn load(&mut self, inst: &Inst) -> u32 {
+        if let (Some(&object), 0, 0) = (self.s.objects.plain(inst.a), inst.flags, inst.c) {
+            let chain = self.element(&object, self.val(inst.b));
+            return self.w.op1(S::Load, object.elem_id, chain);
+        }
+        self.any_load(inst)
+    }
+
+    fn any_load(&mut self, inst: &Inst) -> u32 {
         let object = self.object(inst.a);
         let place = self.place(inst.a, &object, inst.b, inst.c);
         // An array has a first element, which may be read in the place of others.
@@ -113,7 +122,18 @@ impl Body<'_> {
         self.loaded(object, value)
     }
 
+    #[inline]
     pub(super) fn store(&mut self, inst: &Inst) -> u32 {
+        if let (Some(&object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
+            let chain = self.element(&object, self.val(inst.b));
+            let value = self.val(inst.c);
+            self.w.body.put([head(S::Store, 3), chain, value]);
+            return 0;
+        }
+        self.any_store(inst)
+    }
+
+    fn any_store(&mut self, inst: &Inst) -> u32 {
         let object = self.object(inst.a);
         let (value, offset) = if inst.flags & Inst::OFFSET != 0 {
             (self.side(inst, 0), self.side(inst, 1))
@@ -133,18 +153,14 @@ impl Body<'_> {
 
     pub(super) fn store_to(&mut self, pointer: u32, value: u32, mask: u32, scoped: bool) {
         if mask == 0 {
-            self.w
-                .body
-                .extend_from_slice(&[head(S::Store, 3), pointer, value]);
+            self.w.body.put([head(S::Store, 3), pointer, value]);
         } else if scoped {
             let scope = self.device_scope();
             self.w
                 .body
-                .extend_from_slice(&[head(S::Store, 5), pointer, value, mask, scope]);
+                .put([head(S::Store, 5), pointer, value, mask, scope]);
         } else {
-            self.w
-                .body
-                .extend_from_slice(&[head(S::Store, 4), pointer, value, mask]);
+            self.w.body.put([head(S::Store, 4), pointer, value, mask]);
         }
     }
 
@@ -163,9 +179,13 @@ impl Body<'_> {
         let ty = self.w.ty(inst.ty);
         let var = self.local(ty);
         let value = self.val(inst.a);
-        self.w
-            .body
-            .extend_from_slice(&[head(S::Store, 3), var, value]);
+        self.w.body.put([head(S::Store, 3), var, value]);
         var
+    }
+
+    pub(super) fn var_set(&mut self, inst: &Inst) -> u32 {
+        let (var, value) = (self.val(inst.a), self.val(inst.b));
+        self.w.body.put([head(S::Store, 3), var, value]);
+        0
     }
 }

@@ -52,7 +52,7 @@ impl Body<'_> {
         // `begin` checked the number of members.
         self.w
             .globals
-            .extend_from_slice(&[head(S::TypeStruct, 2 + members as u32), block]);
+            .put([head(S::TypeStruct, 2 + members as u32), block]);
         let mut end = 0;
         for (member, d) in (0u32..).zip(kernel.scalars()) {
             let id = self.w.ty(carrier(d.ty));
@@ -109,8 +109,7 @@ impl Body<'_> {
         let class = StorageClass::Uniform;
         let pointer = self.w.pointer(class, block);
         let var = self.w.variable(class, pointer, None);
-        self.w.decorate_with(var, Decoration::DescriptorSet, set);
-        self.w.decorate_with(var, Decoration::Binding, binding);
+        self.w.bind(var, set, binding);
         Scalars { var, class }
     }
 }

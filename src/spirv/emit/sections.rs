@@ -1,5 +1,7 @@
-//! The sections of a module (SPIR-V section 2.4, Logical Layout of a Module), kept apart while it is written and joined
-//! by copies at the end.
+//! The sections of a module (SPIR-V section 2.4, Logical Layout of a Module), kept apart while it is written.
+//!
+//! Functions, most of a long module, are written where they stay; what precedes them is put in front at the end. So the
+//! module is never copied as a whole: [`Writer::join`] gives it where it was written.
 
 use super::interner::Interner;
 use super::options::{MemoryModel, Version};
@@ -95,15 +97,13 @@ pub(super) const fn head(op: Op, words: u32) -> u32 {
 }
 
 /// Appends a literal string (SPIR-V section 2.2.1): UTF-8, little-endian in its words, a NUL at the end.
-pub(super) fn push_string(out: &mut Vec<u32>, text: &str) {
-    let mut chunks = text.as_bytes().chunks_exact(4);
-    for chunk in &mut chunks {
-        if let &[a, b, c, d] = chunk {
-            out.push(u32::from_le_bytes([a, b, c, d]));
-        }
+pub(super) fn push_string(out: &mut Tape, text: &str) {
+    let (quads, rest) = text.as_bytes().as_chunks::<4>();
+    for &quad in quads {
+        out.push(u32::from_le_bytes(quad));
     }
     let mut last = [0; 4];
-    for (to, &from) in last.iter_mut().zip(chunks.remainder()) {
+    for (to, &from) in last.iter_mut().zip(rest) {
         *to = from;
     }
     out.push(u32::from_le_bytes(last));
@@ -114,26 +114,60 @@ pub(super) fn string_words(text: &str) -> usize {
     text.len() / 4 + 1
 }
 
-/// Where the parts of a function end.
-#[derive(Clone, Copy, Debug)]
-struct Function {
-    locals: usize,
-    body: usize,
+/// Capabilities that bring an extension in a version, as bits.
+const fn extended(version: Version) -> u32 {
+    const fn all(version: Version) -> u32 {
+        let mut all = 0;
+        let mut i = 0;
+        while i < EXTENSIONS.len() {
+            let (_, caps, core) = EXTENSIONS[i];
+            match core {
+                Some(core) if version as u32 >= core as u32 => {}
+                _ => all |= caps,
+            }
+            i += 1;
+        }
+        all
+    }
+    match version {
+        Version::V1_3 => const { all(Version::V1_3) },
+        Version::V1_4 => const { all(Version::V1_4) },
+        Version::V1_5 => const { all(Version::V1_5) },
+        Version::V1_6 => const { all(Version::V1_6) },
+    }
 }
+
+/// The head of a `NoContraction` decoration, and what follows the id.
+const NO_CONTRACTION: [u32; 2] = [head(Op::Decorate, 3), Decoration::NoContraction as u32];
+
+/// The number of u32 constants that are found by their values.
+const SMALL: usize = 64;
+
+/// The room in front of the functions of the first module: enough for what precedes a small kernel.
+const FRONT: usize = 512;
 
 /// A module under construction. Its memory is kept between modules.
 #[derive(Debug)]
 pub(super) struct Writer {
-    pub entries: Vec<u32>,
-    pub modes: Vec<u32>,
-    pub names: Vec<u32>,
-    pub annotations: Tape,
+    /// From the header to the memory model, written last.
+    preamble: Tape,
+    pub entries: Tape,
+    pub modes: Tape,
+    pub names: Tape,
+    annotations: Tape,
+    /// Values whose `NoContraction` decorations follow the annotations, as ids: a third of the words.
+    pub marks: Tape,
     /// Types, constants and global variables, in the order in which they were needed.
-    pub globals: Vec<u32>,
-    /// For each function what stands before its instructions: `OpFunction`, the first label, the variables.
-    pub locals: Vec<u32>,
+    pub globals: Tape,
+    /// What stands before the instructions of the first function: `OpFunction`, the first label, the variables. Behind it
+    /// the same of a later function, until that has ended.
+    pub locals: Tape,
+    /// All functions, but for what is in `locals`.
     pub body: Tape,
-    functions: Vec<Function>,
+    /// How much of `locals` belongs to the first function; 0 until it has ended.
+    first_locals: usize,
+    /// Where the function being written begins in `body`.
+    function: usize,
     /// Needed capabilities, as bits of [`cap`].
     pub caps: u32,
     /// The next free id. The loop over a kernel's instructions bounds it, see [`super::body::Body::run`].
@@ -143,6 +177,8 @@ pub(super) struct Writer {
     pub(super) interner: Interner,
     /// The ids of types by their codes.
     pub(super) types: [u32; 64],
+    /// The ids of u32 constants by their values, which the interner has not.
+    pub(super) small: [u32; SMALL],
     /// The built-in variables, by [`super::builtins::Builtin`].
     pub(super) builtins: [u32; super::builtins::COUNT],
     /// Global variables made for all the kernels of the module.
@@ -156,19 +192,23 @@ pub(super) struct Writer {
 impl Default for Writer {
     fn default() -> Writer {
         Writer {
-            entries: Vec::new(),
-            modes: Vec::new(),
-            names: Vec::new(),
+            preamble: Tape::default(),
+            entries: Tape::default(),
+            modes: Tape::default(),
+            names: Tape::default(),
             annotations: Tape::default(),
-            globals: Vec::new(),
-            locals: Vec::new(),
-            body: Tape::default(),
-            functions: Vec::new(),
+            marks: Tape::default(),
+            globals: Tape::default(),
+            locals: Tape::default(),
+            body: Tape::with_front(FRONT),
+            first_locals: 0,
+            function: 0,
             caps: 1,
             next: 1,
             glsl: 0,
             interner: Interner::default(),
             types: [0; 64],
+            small: [0; SMALL],
             builtins: [0; super::builtins::COUNT],
             variables: 0,
             fma64: 0,
@@ -181,35 +221,49 @@ impl Writer {
     /// Empties everything. Names every field, so that a new one does not compile until it is emptied here.
     pub(super) fn clear(&mut self) {
         let Writer {
+            preamble,
             entries,
             modes,
             names,
             annotations,
+            marks,
             globals,
             locals,
             body,
-            functions,
+            first_locals,
+            function,
             caps,
             next,
             glsl,
             interner,
             types,
+            small,
             builtins,
             variables,
             fma64,
             recipe_tables,
         } = self;
-        for section in [entries, modes, names, globals, locals] {
+        for section in [
+            preamble,
+            entries,
+            modes,
+            names,
+            annotations,
+            marks,
+            globals,
+            locals,
+            body,
+        ] {
             section.clear();
         }
-        annotations.clear();
-        body.clear();
-        functions.clear();
+        *first_locals = 0;
+        *function = 0;
         *caps = 1;
         *next = 1;
         *glsl = 0;
         interner.clear();
         *types = [0; 64];
+        *small = [0; SMALL];
         *builtins = [0; super::builtins::COUNT];
         *variables = 0;
         *fma64 = 0;
@@ -242,29 +296,28 @@ impl Writer {
     #[inline(always)]
     pub(super) fn op1(&mut self, op: Op, ty: u32, a: u32) -> u32 {
         let id = self.id();
-        self.body.extend_from_slice(&[head(op, 4), ty, id, a]);
+        self.body.put([head(op, 4), ty, id, a]);
         id
     }
 
     #[inline(always)]
     pub(super) fn op2(&mut self, op: Op, ty: u32, a: u32, b: u32) -> u32 {
         let id = self.id();
-        self.body.extend_from_slice(&[head(op, 5), ty, id, a, b]);
+        self.body.put([head(op, 5), ty, id, a, b]);
         id
     }
 
     #[inline(always)]
     pub(super) fn op3(&mut self, op: Op, ty: u32, a: u32, b: u32, c: u32) -> u32 {
         let id = self.id();
-        self.body.extend_from_slice(&[head(op, 6), ty, id, a, b, c]);
+        self.body.put([head(op, 6), ty, id, a, b, c]);
         id
     }
 
     #[inline(always)]
     pub(super) fn op4(&mut self, op: Op, ty: u32, [a, b, c, d]: [u32; 4]) -> u32 {
         let id = self.id();
-        self.body
-            .extend_from_slice(&[head(op, 7), ty, id, a, b, c, d]);
+        self.body.put([head(op, 7), ty, id, a, b, c, d]);
         id
     }
 
@@ -292,7 +345,7 @@ impl Writer {
         let set = self.glsl();
         let id = self.id();
         self.body
-            .extend_from_slice(&[head(Op::ExtInst, 8), ty, id, set, inst as u32, a, b, c]);
+            .put([head(Op::ExtInst, 8), ty, id, set, inst as u32, a, b, c]);
         id
     }
 
@@ -300,30 +353,50 @@ impl Writer {
     #[inline(always)]
     pub(super) fn exact2(&mut self, op: Op, ty: u32, a: u32, b: u32) -> u32 {
         let id = self.op2(op, ty, a, b);
-        self.decorate(id, Decoration::NoContraction);
+        self.marks.push(id);
         id
     }
 
+    /// Appends a decoration other than `NoContraction`.
     #[inline(always)]
+    pub(super) fn annotate<const N: usize>(&mut self, words: [u32; N]) {
+        if !self.marks.is_empty() {
+            self.write_marks();
+        }
+        self.annotations.put(words);
+    }
+
+    /// Writes out the decorations that precede another one.
+    #[cold]
+    fn write_marks(&mut self) {
+        let [first, decoration] = NO_CONTRACTION;
+        for &id in self.marks.words() {
+            self.annotations.put([first, id, decoration]);
+        }
+        self.marks.clear();
+    }
+
+    #[inline]
     pub(super) fn decorate(&mut self, id: u32, decoration: Decoration) {
-        self.annotations
-            .extend_from_slice(&[head(Op::Decorate, 3), id, decoration as u32]);
+        self.annotate([head(Op::Decorate, 3), id, decoration as u32]);
     }
 
+    #[inline]
     pub(super) fn decorate_with(&mut self, id: u32, decoration: Decoration, value: u32) {
-        self.annotations
-            .extend_from_slice(&[head(Op::Decorate, 4), id, decoration as u32, value]);
+        self.annotate([head(Op::Decorate, 4), id, decoration as u32, value]);
     }
 
+    /// The descriptor set and binding of a variable.
+    #[inline]
+    pub(super) fn bind(&mut self, var: u32, set: u32, binding: u32) {
+        self.decorate_with(var, Decoration::DescriptorSet, set);
+        self.decorate_with(var, Decoration::Binding, binding);
+    }
+
+    #[inline]
     pub(super) fn member_offset(&mut self, id: u32, member: u32, offset: u32) {
-        let words = [
-            head(Op::MemberDecorate, 5),
-            id,
-            member,
-            Decoration::Offset as u32,
-            offset,
-        ];
-        self.annotations.extend_from_slice(&words);
+        let decoration = Decoration::Offset as u32;
+        self.annotate([head(Op::MemberDecorate, 5), id, member, decoration, offset]);
     }
 
     /// `OpName`, where there is a name. The verifier keeps names below 4096 bytes.
@@ -331,7 +404,7 @@ impl Writer {
         if !text.is_empty() {
             // At most 4096 bytes of name.
             let words = 2 + string_words(text) as u32;
-            self.names.extend_from_slice(&[head(Op::Name, words), id]);
+            self.names.put([head(Op::Name, words), id]);
             push_string(&mut self.names, text);
         }
     }
@@ -340,26 +413,25 @@ impl Writer {
     pub(super) fn member_name(&mut self, id: u32, member: u32, text: &str) {
         if !text.is_empty() {
             let words = 3 + string_words(text) as u32;
-            self.names
-                .extend_from_slice(&[head(Op::MemberName, words), id, member]);
+            self.names.put([head(Op::MemberName, words), id, member]);
             push_string(&mut self.names, text);
         }
     }
 
     #[inline]
     pub(super) fn branch(&mut self, label: u32) {
-        self.body.extend_from_slice(&[head(Op::Branch, 2), label]);
+        self.body.put([head(Op::Branch, 2), label]);
     }
 
     #[inline]
     pub(super) fn label(&mut self, label: u32) {
-        self.body.extend_from_slice(&[head(Op::Label, 2), label]);
+        self.body.put([head(Op::Label, 2), label]);
     }
 
     /// `OpSelectionMerge` and `OpBranchConditional`; the false target is the last word written.
     #[inline]
     pub(super) fn select_branch(&mut self, merge: u32, condition: u32, yes: u32, no: u32) {
-        self.body.extend_from_slice(&[
+        self.body.put([
             head(Op::SelectionMerge, 3),
             merge,
             0,
@@ -372,71 +444,106 @@ impl Writer {
 
     #[inline]
     pub(super) fn loop_merge(&mut self, merge: u32, continue_: u32) {
-        self.body
-            .extend_from_slice(&[head(Op::LoopMerge, 4), merge, continue_, 0]);
+        self.body.put([head(Op::LoopMerge, 4), merge, continue_, 0]);
     }
 
     /// Begins a function of type `ty` that returns `returns`: `OpFunction`; parameters and the first label follow.
     pub(super) fn begin_function(&mut self, id: u32, returns: u32, ty: u32) {
-        self.locals
-            .extend_from_slice(&[head(Op::Function, 5), returns, id, 0, ty]);
+        self.locals.put([head(Op::Function, 5), returns, id, 0, ty]);
     }
 
     pub(super) fn end_function(&mut self) {
         self.body.push(head(Op::FunctionEnd, 1));
-        self.functions.push(Function {
-            locals: self.locals.len(),
-            body: self.body.len(),
-        });
+        if self.first_locals == 0 {
+            self.first_locals = self.locals.len();
+        } else {
+            let locals = self.locals.words();
+            let later = locals.get(self.first_locals..).unwrap_or(&[]);
+            self.body.insert(self.function, later);
+            self.locals.truncate(self.first_locals);
+        }
+        self.function = self.body.len();
     }
 
-    /// Writes the whole module into `out`.
-    pub(super) fn join(&self, version: Version, model: MemoryModel, out: &mut Vec<u32>) {
-        let sections: [&[u32]; 5] = [
+    /// The whole module.
+    pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
+        self.write_preamble(version, model);
+        let before = [
+            &self.preamble,
             &self.entries,
             &self.modes,
             &self.names,
-            self.annotations.words(),
-            &self.globals,
+            &self.annotations,
         ];
-        let words: usize = sections.iter().map(|s| s.len()).sum();
-        out.clear();
-        // The preamble below has fewer than 160 words: 23 capabilities, 6 extensions, an import.
-        out.reserve(words + self.locals.len() + self.body.len() + 160);
-        out.extend_from_slice(&[spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
+        let behind = [&self.globals, &self.locals];
+        let words: usize = before.iter().chain(&behind).map(|s| s.len()).sum();
+        let module = self.body.from_front(words + 3 * self.marks.len());
+        let mut front = &mut *module;
+        for section in before {
+            place(&mut front, section);
+        }
+        let [first, decoration] = NO_CONTRACTION;
+        let (marked, _) = split(&mut front, 3 * self.marks.len()).as_chunks_mut::<3>();
+        for (to, &id) in marked.iter_mut().zip(self.marks.words()) {
+            *to = [first, id, decoration];
+        }
+        for section in behind {
+            place(&mut front, section);
+        }
+        module
+    }
+
+    /// What precedes the entry points.
+    fn write_preamble(&mut self, version: Version, model: MemoryModel) {
+        let out = &mut self.preamble;
+        out.put([spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
         let mut caps = self.caps;
         while let Some(capability) = CAPABILITIES.get(caps.trailing_zeros() as usize) {
-            out.extend_from_slice(&[head(Op::Capability, 2), *capability as u32]);
+            out.put([head(Op::Capability, 2), *capability as u32]);
             caps &= caps - 1;
         }
-        for (name, caps, core) in EXTENSIONS {
-            if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
-                out.push(head(Op::Extension, 1 + string_words(name) as u32));
-                push_string(out, name);
+        if self.caps & extended(version) != 0 {
+            for (name, caps, core) in EXTENSIONS {
+                if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
+                    out.push(head(Op::Extension, 1 + string_words(name) as u32));
+                    push_string(out, name);
+                }
             }
         }
         if self.glsl != 0 {
             let name = "GLSL.std.450";
             let words = 2 + string_words(name) as u32;
-            out.extend_from_slice(&[head(Op::ExtInstImport, words), self.glsl]);
+            out.put([head(Op::ExtInstImport, words), self.glsl]);
             push_string(out, name);
         }
         let model = match model {
             MemoryModel::Glsl450 => spirv::MemoryModel::GLSL450,
             MemoryModel::Vulkan => spirv::MemoryModel::Vulkan,
         };
-        out.extend_from_slice(&[head(Op::MemoryModel, 3), 0, model as u32]);
-        for section in sections {
-            if !section.is_empty() {
-                out.extend_from_slice(section);
-            }
+        out.put([head(Op::MemoryModel, 3), 0, model as u32]);
+    }
+}
+
+/// Takes the first `length` words of `front`.
+#[inline(always)]
+fn split<'a>(front: &mut &'a mut [u32], length: usize) -> &'a mut [u32] {
+    match core::mem::take(front).split_at_mut_checked(length) {
+        Some((taken, rest)) => {
+            *front = rest;
+            taken
         }
-        let (mut locals, mut body) = (0, 0);
-        for function in &self.functions {
-            // Both ends rise and stay within their sections.
-            out.extend_from_slice(self.locals.get(locals..function.locals).unwrap_or(&[]));
-            out.extend_from_slice(self.body.words().get(body..function.body).unwrap_or(&[]));
-            (locals, body) = (function.locals, function.body);
+        None => &mut [],
+    }
+}
+
+/// Copies a section to the beginning of `front`.
+#[inline(always)]
+fn place(front: &mut &mut [u32], section: &Tape) {
+    if !section.is_empty() {
+        let words = section.words();
+        let to = split(front, words.len());
+        if to.len() == words.len() {
+            to.copy_from_slice(words);
         }
     }
 }

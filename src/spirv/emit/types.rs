@@ -52,18 +52,14 @@ impl Writer {
             Some(scalar) if ty.lanes() > 1 => {
                 let component = self.ty(Type::of(scalar));
                 let id = self.id();
-                self.globals.extend_from_slice(&[
-                    head(Op::TypeVector, 4),
-                    id,
-                    component,
-                    ty.lanes(),
-                ]);
+                self.globals
+                    .put([head(Op::TypeVector, 4), id, component, ty.lanes()]);
                 id
             }
             Some(scalar) => self.declare_scalar(scalar),
             None => {
                 let id = self.id();
-                self.globals.extend_from_slice(&[head(Op::TypeVoid, 2), id]);
+                self.globals.put([head(Op::TypeVoid, 2), id]);
                 id
             }
         };
@@ -77,7 +73,7 @@ impl Writer {
         let id = self.id();
         let bits = scalar.bits();
         match scalar {
-            Scalar::Bool => self.globals.extend_from_slice(&[head(Op::TypeBool, 2), id]),
+            Scalar::Bool => self.globals.put([head(Op::TypeBool, 2), id]),
             Scalar::I8
             | Scalar::I16
             | Scalar::I32
@@ -90,8 +86,7 @@ impl Writer {
                     self.caps |= cap::INT64;
                 }
                 let signed = u32::from(scalar.is_signed());
-                self.globals
-                    .extend_from_slice(&[head(Op::TypeInt, 4), id, bits, signed]);
+                self.globals.put([head(Op::TypeInt, 4), id, bits, signed]);
             }
             Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => {
                 match bits {
@@ -99,8 +94,7 @@ impl Writer {
                     64 => self.caps |= cap::FLOAT64,
                     _ => {}
                 }
-                self.globals
-                    .extend_from_slice(&[head(Op::TypeFloat, 3), id, bits]);
+                self.globals.put([head(Op::TypeFloat, 3), id, bits]);
             }
         }
         id
@@ -116,8 +110,7 @@ impl Writer {
                 let id = self.id();
                 self.interner.fill(at, key, id);
                 let all = [head(op, 2 + words), id, a, b, c];
-                self.globals
-                    .extend_from_slice(all.get(..2 + words as usize).unwrap_or(&all));
+                self.globals.put_first(all, 2 + words as usize);
                 id
             }
         }
@@ -181,7 +174,7 @@ impl Writer {
                 let array = self.id();
                 let id = self.id();
                 self.interner.fill(at, key, id);
-                self.globals.extend_from_slice(&[
+                self.globals.put([
                     head(Op::TypeRuntimeArray, 3),
                     array,
                     elem_id,
@@ -212,11 +205,11 @@ impl Writer {
             Some(Scalar::U8) => (Type::U32, bits & 0xFF),
             Some(Scalar::U16) => (Type::U32, bits & 0xFFFF),
             Some(Scalar::BF16) => (Type::F32, (bits & 0xFFFF) << 16),
+            Some(Scalar::U32) => return self.u32(bits as u32),
             Some(
                 Scalar::Bool
                 | Scalar::I32
                 | Scalar::I64
-                | Scalar::U32
                 | Scalar::U64
                 | Scalar::F16
                 | Scalar::F32
@@ -224,6 +217,15 @@ impl Writer {
             )
             | None => (ty, bits),
         };
+        if ty == Type::U32 {
+            // At most 16 bits.
+            return self.u32(bits as u32);
+        }
+        self.interned(ty, bits)
+    }
+
+    /// A constant of a type that is its own register's, other than a small u32.
+    fn interned(&mut self, ty: Type, bits: u64) -> u32 {
         let type_id = self.ty(ty);
         // The two halves of the bits.
         let (low, high) = (bits as u32, (bits >> 32) as u32);
@@ -239,18 +241,12 @@ impl Writer {
                     } else {
                         Op::ConstantTrue
                     };
-                    self.globals.extend_from_slice(&[head(op, 3), type_id, id]);
+                    self.globals.put([head(op, 3), type_id, id]);
                 } else if ty.bytes() == 8 {
-                    self.globals.extend_from_slice(&[
-                        head(Op::Constant, 5),
-                        type_id,
-                        id,
-                        low,
-                        high,
-                    ]);
+                    let first = head(Op::Constant, 5);
+                    self.globals.put([first, type_id, id, low, high]);
                 } else {
-                    self.globals
-                        .extend_from_slice(&[head(Op::Constant, 4), type_id, id, low]);
+                    self.globals.put([head(Op::Constant, 4), type_id, id, low]);
                 }
                 id
             }
@@ -260,7 +256,21 @@ impl Writer {
     /// A `u32` constant.
     #[inline]
     pub(super) fn u32(&mut self, value: u32) -> u32 {
-        self.constant(Type::U32, u64::from(value))
+        match self.small.get(value as usize) {
+            Some(&id) if id != 0 => id,
+            Some(_) => self.declare_small(value),
+            None => self.interned(Type::U32, u64::from(value)),
+        }
+    }
+
+    fn declare_small(&mut self, value: u32) -> u32 {
+        let ty = self.ty(Type::U32);
+        let id = self.id();
+        self.globals.put([head(Op::Constant, 4), ty, id, value]);
+        if let Some(slot) = self.small.get_mut(value as usize) {
+            *slot = id;
+        }
+        id
     }
 
     /// A `u64` constant.
@@ -291,7 +301,7 @@ impl Writer {
                 self.interner.fill(at, key, id);
                 // Two or four of them.
                 self.globals
-                    .extend_from_slice(&[head(Op::ConstantComposite, 3 + lanes), ty, id]);
+                    .put([head(Op::ConstantComposite, 3 + lanes), ty, id]);
                 for _ in 0..lanes {
                     self.globals.push(component);
                 }
@@ -308,8 +318,7 @@ impl Writer {
             Found::Vacant(at) => {
                 let id = self.id();
                 self.interner.fill(at, key, id);
-                self.globals
-                    .extend_from_slice(&[head(Op::ConstantNull, 3), ty, id]);
+                self.globals.put([head(Op::ConstantNull, 3), ty, id]);
                 id
             }
         }
@@ -326,17 +335,16 @@ impl Writer {
         self.variables += 1;
         let id = self.id();
         match initializer {
-            Some(initializer) => self.globals.extend_from_slice(&[
+            Some(initializer) => self.globals.put([
                 head(Op::Variable, 5),
                 pointer,
                 id,
                 class as u32,
                 initializer,
             ]),
-            None => {
-                self.globals
-                    .extend_from_slice(&[head(Op::Variable, 4), pointer, id, class as u32])
-            }
+            None => self
+                .globals
+                .put([head(Op::Variable, 4), pointer, id, class as u32]),
         }
         id
     }
