@@ -178,10 +178,11 @@ impl<'a> Body<'a> {
             self.s.values.resize(self.insts.len(), 0);
         }
         while let Some(inst) = self.insts.get(self.at) {
-            let pattern = plain::pattern(inst);
-            let value = if self.fits(pattern) {
+            let mut pattern = None;
+            if plain::has_patterns(inst.op) {
+                pattern = self.fitting(inst);
                 let next = self.insts.get(self.at + 1);
-                if next.is_some_and(|next| self.fits(plain::pattern(next))) {
+                if pattern.is_some() && next.is_some_and(|next| self.fitting(next).is_some()) {
                     let before = self.at;
                     self.stretch();
                     if self.at != before {
@@ -189,9 +190,10 @@ impl<'a> Body<'a> {
                         continue;
                     }
                 }
-                self.single(inst, pattern)
-            } else {
-                self.instruction(inst)
+            }
+            let value = match pattern {
+                Some(pattern) => self.single(inst, pattern),
+                None => self.instruction(inst),
             };
             if let Some(slot) = self.s.values.get_mut(self.at) {
                 *slot = value;

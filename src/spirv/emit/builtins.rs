@@ -1,7 +1,7 @@
 //! Built-in variables and the values made from them.
 
 use super::body::Body;
-use super::sections::cap;
+use super::sections::{Writer, cap};
 use crate::types::Type;
 use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
 
@@ -69,6 +69,35 @@ pub(super) struct Seen {
     value: u32,
 }
 
+/// The type of a built-in variable's value, and that of the variable.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Input {
+    ty: u32,
+    pointer: u32,
+}
+
+impl Writer {
+    /// The types of a built-in variable: `u32`, or a vector of three.
+    fn input(&mut self, vector: bool) -> Input {
+        let known = self.inputs.get(usize::from(vector));
+        if let Some(&known) = known
+            && known.ty != 0
+        {
+            return known;
+        }
+        let mut ty = self.ty(Type::U32);
+        if vector {
+            ty = self.vector(ty, 3);
+        }
+        let pointer = self.pointer(StorageClass::Input, ty);
+        let input = Input { ty, pointer };
+        if let Some(slot) = self.inputs.get_mut(usize::from(vector)) {
+            *slot = input;
+        }
+        input
+    }
+}
+
 impl Body<'_> {
     /// A constant: the kernel declares it.
     pub(super) fn workgroup_size(&mut self, axis: u8) -> u32 {
@@ -104,13 +133,8 @@ impl Body<'_> {
         if seen.value != 0 {
             return seen.value;
         }
-        let u32_ty = self.w.ty(Type::U32);
-        let ty = if builtin.is_vector() {
-            self.w.vector(u32_ty, 3)
-        } else {
-            u32_ty
-        };
-        let var = self.builtin_variable(builtin, ty);
+        let Input { ty, pointer } = self.w.input(builtin.is_vector());
+        let var = self.builtin_variable(builtin, pointer);
         if !seen.named {
             self.s.interface.push(var);
         }
@@ -124,14 +148,13 @@ impl Body<'_> {
         value
     }
 
-    fn builtin_variable(&mut self, builtin: Builtin, ty: u32) -> u32 {
+    fn builtin_variable(&mut self, builtin: Builtin, pointer: u32) -> u32 {
         let n = builtin as usize;
         if let Some(&var) = self.w.builtins.get(n)
             && var != 0
         {
             return var;
         }
-        let pointer = self.w.pointer(StorageClass::Input, ty);
         let var = self.w.variable(StorageClass::Input, pointer, None);
         let decoration = builtin.decoration() as u32;
         self.w.decorate_with(var, Decoration::BuiltIn, decoration);

@@ -9,7 +9,7 @@ use crate::kernel::{
     ArrayUse, Bounds, BufferUse, Kernel, Mem, SharedLen, Uses, push_constant_slot,
 };
 use crate::limits::{Limit, exceeds};
-use crate::types::{Access, Scalar, Type};
+use crate::types::{Scalar, Type};
 use spirv::{Decoration, ExecutionMode, ExecutionModel, MemoryAccess, Op as S, StorageClass};
 
 /// Global variables of a module and variables of a function (SPIR-V section 2.17).
@@ -174,6 +174,19 @@ struct Stored {
     member: u32,
 }
 
+impl Stored {
+    /// Of no buffer.
+    const NONE: Stored = Stored {
+        elem: Type::NONE,
+        as_bits: false,
+        elem_id: 0,
+        form: Form::Same,
+        block: 0,
+        pointer: 0,
+        member: 0,
+    };
+}
+
 impl Body<'_> {
     /// Checks the limits, declares what must stand first, and begins the function.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
@@ -187,8 +200,7 @@ impl Body<'_> {
         self.declare_buffers()?;
         let (void, ty) = (self.w.ty(Type::NONE), self.w.function_type());
         self.w.begin_function(self.function, void, ty);
-        let label = [head(S::Label, 2), self.label];
-        self.w.locals.put(label);
+        self.w.locals.put([head(S::Label, 2), self.label]);
         if self.options.zero_shared == ZeroShared::Loop {
             self.zero_shared();
         }
@@ -358,32 +370,23 @@ impl Body<'_> {
         let kernel = self.kernel;
         // Fewer than 2^28 of them.
         let mut length = kernel.scalars().len() as u32;
-        let mut last = None;
+        let mut stored = Stored::NONE;
         let buffers = kernel.buffers().iter().zip(kernel.buffer_uses());
-        for (number, (d, used)) in (0u32..).zip(buffers) {
-            let set = self.set(d.set)?;
+        for (number, (d, used)) in buffers.enumerate() {
+            let Some(set) = d.set.checked_add(self.options.descriptor_set_base) else {
+                return self.set(d.set).map(|_| ());
+            };
             if !used.any() {
                 continue;
             }
-            let array_use = self.s.objects.buffer_uses.get(number as usize);
+            let array_use = self.s.objects.buffer_uses.get(number);
             let as_bits = self.as_bits(d.elem, array_use);
-            let mut stored = match last {
-                Some(stored @ Stored { elem, .. })
-                    if elem == d.elem && stored.as_bits == as_bits =>
-                {
-                    stored
-                }
-                _ => self.declare_block(d.elem, as_bits),
-            };
-            let var = self
-                .w
-                .variable(StorageClass::StorageBuffer, stored.block, None);
-            self.w.bind(var, set, d.binding);
-            match d.access {
-                Access::Read => self.w.decorate(var, Decoration::NonWritable),
-                Access::Write => self.w.decorate(var, Decoration::NonReadable),
-                Access::ReadWrite => {}
+            if stored.elem != d.elem || stored.as_bits != as_bits {
+                stored = self.declare_block(d.elem, as_bits);
             }
+            let class = StorageClass::StorageBuffer;
+            let var = self.w.variable(class, stored.block, None);
+            self.w.bind(var, set, d.binding, d.access);
             if d.may_alias {
                 self.w.decorate(var, Decoration::Aliased);
             }
@@ -403,24 +406,25 @@ impl Body<'_> {
                 self.s.interface.push(var);
             }
             if stored.pointer == 0 {
-                stored.pointer = self.w.pointer(StorageClass::StorageBuffer, stored.elem_id);
+                stored.pointer = self.w.pointer(class, stored.elem_id);
                 stored.member = self.w.u32(0);
             }
-            last = Some(stored);
-            let object = Object {
-                var,
-                pointer: stored.pointer,
-                elem: d.elem,
-                elem_id: stored.elem_id,
-                form: stored.form,
-                member: stored.member,
-                access: access.bits(),
-                plain: access.is_empty() && stored.form == Form::Same && self.unchecked(),
-                length: Length::Buffer,
-                member_of_length: length,
-                counted: 0,
-            };
-            self.s.objects.set(Mem::Buffer(number), object);
+            let plain = access.is_empty() && stored.form == Form::Same && self.unchecked();
+            if let Some(object) = self.s.objects.all.get_mut(number) {
+                *object = Object {
+                    var,
+                    pointer: stored.pointer,
+                    elem: d.elem,
+                    elem_id: stored.elem_id,
+                    form: stored.form,
+                    member: stored.member,
+                    access: access.bits(),
+                    plain,
+                    length: Length::Buffer,
+                    member_of_length: length,
+                    counted: 0,
+                };
+            }
             length += u32::from(self.counts(used));
         }
         Ok(())
@@ -595,20 +599,26 @@ impl Body<'_> {
         }
     }
 
+    /// The execution modes of a float width.
     fn float_controls(&mut self, width: u32) {
-        let mut mode = |mode: ExecutionMode, needs: u32| {
-            self.w.caps |= needs;
-            self.w
-                .modes
-                .put([head(S::ExecutionMode, 4), self.function, mode as u32, width]);
-        };
-        mode(ExecutionMode::RoundingModeRTE, cap::ROUNDING_MODE_RTE);
-        mode(
-            ExecutionMode::SignedZeroInfNanPreserve,
-            cap::SIGNED_ZERO_INF_NAN_PRESERVE,
-        );
+        let mut words = 8;
+        self.w.caps |= cap::ROUNDING_MODE_RTE | cap::SIGNED_ZERO_INF_NAN_PRESERVE;
         if self.options.denorm_preserve & width != 0 {
-            mode(ExecutionMode::DenormPreserve, cap::DENORM_PRESERVE);
+            self.w.caps |= cap::DENORM_PRESERVE;
+            words = 12;
         }
+        let (first, function) = (head(S::ExecutionMode, 4), self.function);
+        let [to_even, zeros, denorms] = [
+            ExecutionMode::RoundingModeRTE as u32,
+            ExecutionMode::SignedZeroInfNanPreserve as u32,
+            ExecutionMode::DenormPreserve as u32,
+        ];
+        self.w.modes.put_first(
+            [
+                first, function, to_even, width, first, function, zeros, width, first, function,
+                denorms, width,
+            ],
+            words,
+        );
     }
 }

@@ -4,9 +4,29 @@ use super::body::Body;
 use super::bounds::Place;
 use super::declare::{Length, Object};
 use super::sections::{cap, head};
+use super::tape::Tape;
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::{MemoryAccess, Op as S, Scope as SpvScope};
+
+/// Writes a pointer to an element of a plain object, and the access.
+#[inline(always)]
+fn put_element<const N: usize>(
+    body: &mut Tape,
+    object: &Object,
+    chain: u32,
+    index: u32,
+    access: [u32; N],
+) {
+    let (pointer, var, member) = (object.pointer, object.var, object.member);
+    if member != 0 {
+        let first = head(S::AccessChain, 6);
+        body.put_both([first, pointer, chain, var, member, index], access);
+    } else {
+        let first = head(S::AccessChain, 5);
+        body.put_both([first, pointer, chain, var, index], access);
+    }
+}
 
 impl Body<'_> {
     /// The index, the constant offset added.
@@ -81,9 +101,13 @@ impl Body<'_> {
 
     #[inline]
     pub(super) fn load(&mut self, inst: &Inst) -> u32 {
-        if let (Some(&object), 0, 0) = (self.s.objects.plain(inst.a), inst.flags, inst.c) {
-            let chain = self.element(&object, self.val(inst.b));
-            return self.w.op1(S::Load, object.elem_id, chain);
+        if let (Some(object), 0, 0) = (self.s.objects.plain(inst.a), inst.flags, inst.c) {
+            let (ty, index) = (object.elem_id, self.val(inst.b));
+            let [chain, value] = [self.w.next, self.w.next.wrapping_add(1)];
+            let load = [head(S::Load, 4), ty, value, chain];
+            self.w.next = value.wrapping_add(1);
+            put_element(&mut self.w.body, object, chain, index, load);
+            return value;
         }
         self.any_load(inst)
     }
@@ -124,10 +148,11 @@ impl Body<'_> {
 
     #[inline]
     pub(super) fn store(&mut self, inst: &Inst) -> u32 {
-        if let (Some(&object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
-            let chain = self.element(&object, self.val(inst.b));
-            let value = self.val(inst.c);
-            self.w.body.put([head(S::Store, 3), chain, value]);
+        if let (Some(object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
+            let (index, value) = (self.val(inst.b), self.val(inst.c));
+            let chain = self.w.id();
+            let store = [head(S::Store, 3), chain, value];
+            put_element(&mut self.w.body, object, chain, index, store);
             return 0;
         }
         self.any_store(inst)

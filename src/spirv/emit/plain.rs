@@ -306,17 +306,32 @@ pub(super) static COMPARISONS: [[u32; 16]; 6] = [
 const LONGEST: usize = 128;
 const WIDEST: usize = 8;
 
-/// The pattern of an instruction.
+/// Whether an opcode has patterns, for some types.
 #[inline(always)]
-pub(super) fn pattern(inst: &Inst) -> Pattern {
-    PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15]
+pub(super) fn has_patterns(op: Op) -> bool {
+    static HAVE: [bool; 256] = {
+        let mut have = [false; 256];
+        let mut i = 0;
+        while i < crate::op::COUNT {
+            let patterns = patterns(Op::ALL[i]);
+            let mut kind = 0;
+            while kind < KINDS {
+                have[Op::ALL[i] as usize] |= patterns[kind].needs != ELSE;
+                kind += 1;
+            }
+            i += 1;
+        }
+        have
+    };
+    HAVE[op as usize & 255]
 }
 
 impl Body<'_> {
-    /// Whether the pattern is one, and the one wanted.
+    /// The pattern of an instruction, if there is one and it is the one wanted.
     #[inline(always)]
-    pub(super) fn fits(&self, pattern: Pattern) -> bool {
-        pattern.needs & self.unfit == 0
+    pub(super) fn fitting(&self, inst: &Inst) -> Option<Pattern> {
+        let pattern = PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
+        (pattern.needs & self.unfit == 0).then_some(pattern)
     }
 
     /// What [`Body::unfit`] is from the beginning.

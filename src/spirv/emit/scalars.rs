@@ -5,7 +5,7 @@ use super::error::Error;
 use super::options::{Overflow, Version};
 use super::sections::head;
 use crate::kernel::{Inst, carrier, push_constant_slot};
-use crate::types::{Scalar, Type};
+use crate::types::{Access, Scalar, Type};
 use spirv::{Decoration, Op as S, StorageClass};
 
 /// The block of scalars.
@@ -109,7 +109,7 @@ impl Body<'_> {
         let class = StorageClass::Uniform;
         let pointer = self.w.pointer(class, block);
         let var = self.w.variable(class, pointer, None);
-        self.w.bind(var, set, binding);
+        self.w.bind(var, set, binding, Access::ReadWrite);
         Scalars { var, class }
     }
 }

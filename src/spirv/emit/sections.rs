@@ -6,6 +6,7 @@
 use super::interner::Interner;
 use super::options::{MemoryModel, Version};
 use super::tape::Tape;
+use crate::types::Access;
 use spirv::{Capability, Decoration, Op};
 
 /// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
@@ -114,29 +115,6 @@ pub(super) fn string_words(text: &str) -> usize {
     text.len() / 4 + 1
 }
 
-/// Capabilities that bring an extension in a version, as bits.
-const fn extended(version: Version) -> u32 {
-    const fn all(version: Version) -> u32 {
-        let mut all = 0;
-        let mut i = 0;
-        while i < EXTENSIONS.len() {
-            let (_, caps, core) = EXTENSIONS[i];
-            match core {
-                Some(core) if version as u32 >= core as u32 => {}
-                _ => all |= caps,
-            }
-            i += 1;
-        }
-        all
-    }
-    match version {
-        Version::V1_3 => const { all(Version::V1_3) },
-        Version::V1_4 => const { all(Version::V1_4) },
-        Version::V1_5 => const { all(Version::V1_5) },
-        Version::V1_6 => const { all(Version::V1_6) },
-    }
-}
-
 /// The head of a `NoContraction` decoration, and what follows the id.
 const NO_CONTRACTION: [u32; 2] = [head(Op::Decorate, 3), Decoration::NoContraction as u32];
 
@@ -149,8 +127,9 @@ const FRONT: usize = 512;
 /// A module under construction. Its memory is kept between modules.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// From the header to the memory model, written last.
+    /// From the header to the memory model, and what it was written for: mostly the same in one module after the other.
     preamble: Tape,
+    preamble_for: Option<(u32, bool, Version, MemoryModel)>,
     pub entries: Tape,
     pub modes: Tape,
     pub names: Tape,
@@ -181,6 +160,8 @@ pub(super) struct Writer {
     pub(super) small: [u32; SMALL],
     /// The built-in variables, by [`super::builtins::Builtin`].
     pub(super) builtins: [u32; super::builtins::COUNT],
+    /// Their types: of a scalar, and of a vector.
+    pub(super) inputs: [super::builtins::Input; 2],
     /// Global variables made for all the kernels of the module.
     pub(super) variables: u32,
     /// The function that computes an exact f64 `fma`, once it is needed.
@@ -193,6 +174,7 @@ impl Default for Writer {
     fn default() -> Writer {
         Writer {
             preamble: Tape::default(),
+            preamble_for: None,
             entries: Tape::default(),
             modes: Tape::default(),
             names: Tape::default(),
@@ -210,6 +192,7 @@ impl Default for Writer {
             types: [0; 64],
             small: [0; SMALL],
             builtins: [0; super::builtins::COUNT],
+            inputs: Default::default(),
             variables: 0,
             fma64: 0,
             recipe_tables: Vec::new(),
@@ -221,7 +204,9 @@ impl Writer {
     /// Empties everything. Names every field, so that a new one does not compile until it is emptied here.
     pub(super) fn clear(&mut self) {
         let Writer {
-            preamble,
+            // Kept as long as it is right.
+            preamble: _,
+            preamble_for: _,
             entries,
             modes,
             names,
@@ -239,12 +224,12 @@ impl Writer {
             types,
             small,
             builtins,
+            inputs,
             variables,
             fma64,
             recipe_tables,
         } = self;
         for section in [
-            preamble,
             entries,
             modes,
             names,
@@ -265,6 +250,7 @@ impl Writer {
         *types = [0; 64];
         *small = [0; SMALL];
         *builtins = [0; super::builtins::COUNT];
+        *inputs = Default::default();
         *variables = 0;
         *fma64 = 0;
         recipe_tables.clear();
@@ -360,15 +346,20 @@ impl Writer {
     /// Appends a decoration other than `NoContraction`.
     #[inline(always)]
     pub(super) fn annotate<const N: usize>(&mut self, words: [u32; N]) {
-        if !self.marks.is_empty() {
-            self.write_marks();
-        }
+        self.write_marks();
         self.annotations.put(words);
     }
 
-    /// Writes out the decorations that precede another one.
-    #[cold]
+    /// Writes out what precedes another decoration.
+    #[inline(always)]
     fn write_marks(&mut self) {
+        if !self.marks.is_empty() {
+            self.write_some_marks();
+        }
+    }
+
+    #[cold]
+    fn write_some_marks(&mut self) {
         let [first, decoration] = NO_CONTRACTION;
         for &id in self.marks.words() {
             self.annotations.put([first, id, decoration]);
@@ -386,11 +377,24 @@ impl Writer {
         self.annotate([head(Op::Decorate, 4), id, decoration as u32, value]);
     }
 
-    /// The descriptor set and binding of a variable.
+    /// The descriptor set and binding of a variable, and what is not done to it.
     #[inline]
-    pub(super) fn bind(&mut self, var: u32, set: u32, binding: u32) {
-        self.decorate_with(var, Decoration::DescriptorSet, set);
-        self.decorate_with(var, Decoration::Binding, binding);
+    pub(super) fn bind(&mut self, var: u32, set: u32, binding: u32, access: Access) {
+        let (not, words) = match access {
+            Access::Read => (Decoration::NonWritable, 11),
+            Access::Write => (Decoration::NonReadable, 11),
+            // Without the third.
+            Access::ReadWrite => (Decoration::NonWritable, 8),
+        };
+        let [one, none] = [head(Op::Decorate, 4), head(Op::Decorate, 3)];
+        let [in_set, bound] = [Decoration::DescriptorSet as u32, Decoration::Binding as u32];
+        self.write_marks();
+        self.annotations.put_first(
+            [
+                one, var, in_set, set, one, var, bound, binding, none, var, not as u32,
+            ],
+            words,
+        );
     }
 
     #[inline]
@@ -495,26 +499,43 @@ impl Writer {
 
     /// What precedes the entry points.
     fn write_preamble(&mut self, version: Version, model: MemoryModel) {
+        let wanted = Some((self.caps, self.glsl != 0, version, model));
+        if self.preamble_for != wanted {
+            self.write_other_preamble(version, model);
+            self.preamble_for = wanted;
+        }
+        if let Some(bound) = self.preamble.get_mut(3) {
+            *bound = self.next;
+        }
+        if self.glsl != 0
+            && let Some(import) = self.preamble.len().checked_sub(8)
+            && let Some(id) = self.preamble.get_mut(import)
+        {
+            *id = self.glsl;
+        }
+    }
+
+    /// The same without the bound and the id of GLSL.std.450.
+    #[cold]
+    fn write_other_preamble(&mut self, version: Version, model: MemoryModel) {
         let out = &mut self.preamble;
-        out.put([spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
+        out.clear();
+        out.put([spirv::MAGIC_NUMBER, version.word(), 0, 0, 0]);
         let mut caps = self.caps;
         while let Some(capability) = CAPABILITIES.get(caps.trailing_zeros() as usize) {
             out.put([head(Op::Capability, 2), *capability as u32]);
             caps &= caps - 1;
         }
-        if self.caps & extended(version) != 0 {
-            for (name, caps, core) in EXTENSIONS {
-                if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
-                    out.push(head(Op::Extension, 1 + string_words(name) as u32));
-                    push_string(out, name);
-                }
+        for (name, caps, core) in EXTENSIONS {
+            if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
+                out.push(head(Op::Extension, 1 + string_words(name) as u32));
+                push_string(out, name);
             }
         }
         if self.glsl != 0 {
-            let name = "GLSL.std.450";
-            let words = 2 + string_words(name) as u32;
-            out.put([head(Op::ExtInstImport, words), self.glsl]);
-            push_string(out, name);
+            // Four words of name, then three of memory model: the id is the eighth from the end.
+            out.put([head(Op::ExtInstImport, 6), 0]);
+            push_string(out, "GLSL.std.450");
         }
         let model = match model {
             MemoryModel::Glsl450 => spirv::MemoryModel::GLSL450,

@@ -61,12 +61,30 @@ impl Tape {
         self.put_first(words, N);
     }
 
+    /// Appends two instructions.
+    #[inline(always)]
+    pub(super) fn put_both<const A: usize, const B: usize>(&mut self, a: [u32; A], b: [u32; B]) {
+        // At most twice, as below.
+        loop {
+            let room = self.memory.get_mut(self.end..self.end + (A + B));
+            if let Some(room) = room
+                && let Some((first, rest)) = room.split_first_chunk_mut()
+                && let Some(second) = rest.first_chunk_mut()
+            {
+                (*first, *second) = (a, b);
+                break;
+            }
+            self.grow(A + B);
+        }
+        self.end += A + B;
+    }
+
     /// Appends the first `count` of these words.
     #[inline(always)]
     pub(super) fn put_first<const N: usize>(&mut self, words: [u32; N], count: usize) {
         // At most twice. Nothing takes the words' address, which would send them through the stack.
         loop {
-            let room = self.memory.get_mut(self.end..);
+            let room = self.memory.get_mut(self.end..self.end + N);
             if let Some(room) = room.and_then(|room| room.first_chunk_mut()) {
                 *room = words;
                 break;

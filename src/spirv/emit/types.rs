@@ -1,6 +1,6 @@
 //! Types and constants, each declared once.
 
-use super::interner::Found;
+use super::interner::key;
 use super::sections::{Writer, cap, head};
 use crate::types::{Scalar, Type};
 use spirv::{Decoration, Op, StorageClass};
@@ -100,47 +100,44 @@ impl Writer {
         id
     }
 
-    /// A type or constant that is declared once for its operands; `words` of them count.
-    fn once(&mut self, op: Op, words: u32, operands: [u32; 3]) -> u32 {
-        let [a, b, c] = operands;
-        let key = [op as u32, a, b, c];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                let all = [head(op, 2 + words), id, a, b, c];
-                self.globals.put_first(all, 2 + words as usize);
-                id
-            }
+    /// A type that is declared once for its operands; `operands` of them count.
+    fn once(&mut self, op: Op, operands: u32, a: u32, b: u32) -> u32 {
+        let key = key(op as u32, a, b, 0);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        let words = 2 + operands;
+        self.globals
+            .put_first([head(op, words), id, a, b], words as usize);
+        id
     }
 
     /// A vector of `n` of the type `component`, for those that are no [`Type`].
     pub(super) fn vector(&mut self, component: u32, n: u32) -> u32 {
-        self.once(Op::TypeVector, 2, [component, n, 0])
+        self.once(Op::TypeVector, 2, component, n)
     }
 
     /// The pair that `OpUMulExtended` and `OpSMulExtended` make.
     pub(super) fn pair(&mut self, ty: u32) -> u32 {
-        self.once(Op::TypeStruct, 2, [ty, ty, 0])
+        self.once(Op::TypeStruct, 2, ty, ty)
     }
 
     /// A pointer type.
     pub(super) fn pointer(&mut self, class: StorageClass, to: u32) -> u32 {
-        self.once(Op::TypePointer, 2, [class as u32, to, 0])
+        self.once(Op::TypePointer, 2, class as u32, to)
     }
 
     /// An array type without a layout: for shared and private memory, where Vulkan forbids `ArrayStride`.
     pub(super) fn array(&mut self, elem: u32, len: u32) -> u32 {
         let len = self.u32(len);
-        self.once(Op::TypeArray, 2, [elem, len, 0])
+        self.once(Op::TypeArray, 2, elem, len)
     }
 
     /// The function type without parameters that returns nothing.
     pub(super) fn function_type(&mut self) -> u32 {
         let void = self.ty(Type::NONE);
-        self.once(Op::TypeFunction, 1, [void, 0, 0])
+        self.once(Op::TypeFunction, 1, void, 0)
     }
 
     /// The type of an element of a storage buffer: narrow integers are narrow there, bf16 is its bits.
@@ -157,7 +154,7 @@ impl Writer {
             return self.ty(ty);
         }
         let signed = u32::from(scalar.is_signed());
-        let component = self.once(Op::TypeInt, 2, [scalar.bits(), signed, 0]);
+        let component = self.once(Op::TypeInt, 2, scalar.bits(), signed);
         match ty.lanes() {
             1 => component,
             lanes => self.vector(component, lanes),
@@ -167,27 +164,40 @@ impl Writer {
     /// The block of a storage buffer whose elements are `elem_id`: a structure of one runtime array. One for each element
     /// type, decorated once.
     pub(super) fn block(&mut self, elem: Type, elem_id: u32) -> u32 {
-        let key = [BLOCK, elem_id, 0, 0];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let array = self.id();
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                self.globals.put([
-                    head(Op::TypeRuntimeArray, 3),
-                    array,
-                    elem_id,
-                    head(Op::TypeStruct, 3),
-                    id,
-                    array,
-                ]);
-                self.decorate_with(array, Decoration::ArrayStride, elem.bytes());
-                self.decorate(id, Decoration::Block);
-                self.member_offset(id, 0, 0);
-                id
-            }
+        let key = key(BLOCK, elem_id, 0, 0);
+        let second = self.next.wrapping_add(1);
+        if let Some(id) = self.interner.find_or_fill(key, second) {
+            return id;
         }
+        let (array, id) = (self.id(), self.id());
+        self.globals.put([
+            head(Op::TypeRuntimeArray, 3),
+            array,
+            elem_id,
+            head(Op::TypeStruct, 3),
+            id,
+            array,
+        ]);
+        let [stride, block, offset] = [
+            Decoration::ArrayStride as u32,
+            Decoration::Block as u32,
+            Decoration::Offset as u32,
+        ];
+        self.annotate([
+            head(Op::Decorate, 4),
+            array,
+            stride,
+            elem.bytes(),
+            head(Op::Decorate, 3),
+            id,
+            block,
+            head(Op::MemberDecorate, 5),
+            id,
+            0,
+            offset,
+            0,
+        ]);
+        id
     }
 
     /// A scalar constant, as values of its type are kept.
@@ -229,28 +239,25 @@ impl Writer {
         let type_id = self.ty(ty);
         // The two halves of the bits.
         let (low, high) = (bits as u32, (bits >> 32) as u32);
-        let key = [Op::Constant as u32, type_id, low, high];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                if ty == Type::BOOL {
-                    let op = if bits == 0 {
-                        Op::ConstantFalse
-                    } else {
-                        Op::ConstantTrue
-                    };
-                    self.globals.put([head(op, 3), type_id, id]);
-                } else if ty.bytes() == 8 {
-                    let first = head(Op::Constant, 5);
-                    self.globals.put([first, type_id, id, low, high]);
-                } else {
-                    self.globals.put([head(Op::Constant, 4), type_id, id, low]);
-                }
-                id
-            }
+        let key = key(Op::Constant as u32, type_id, low, high);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        if ty == Type::BOOL {
+            let op = if bits == 0 {
+                Op::ConstantFalse
+            } else {
+                Op::ConstantTrue
+            };
+            self.globals.put([head(op, 3), type_id, id]);
+        } else if ty.bytes() == 8 {
+            let first = head(Op::Constant, 5);
+            self.globals.put([first, type_id, id, low, high]);
+        } else {
+            self.globals.put([head(Op::Constant, 4), type_id, id, low]);
+        }
+        id
     }
 
     /// A `u32` constant.
@@ -293,35 +300,29 @@ impl Writer {
         if lanes == 1 {
             return component;
         }
-        let key = [Op::ConstantComposite as u32, ty, component, lanes];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                // Two or four of them.
-                self.globals
-                    .put([head(Op::ConstantComposite, 3 + lanes), ty, id]);
-                for _ in 0..lanes {
-                    self.globals.push(component);
-                }
-                id
-            }
+        let key = key(Op::ConstantComposite as u32, ty, component, lanes);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        // Two or four of them.
+        self.globals
+            .put([head(Op::ConstantComposite, 3 + lanes), ty, id]);
+        for _ in 0..lanes {
+            self.globals.push(component);
+        }
+        id
     }
 
     /// The zero of a composite type.
     pub(super) fn null(&mut self, ty: u32) -> u32 {
-        let key = [Op::ConstantNull as u32, ty, 0, 0];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                self.globals.put([head(Op::ConstantNull, 3), ty, id]);
-                id
-            }
+        let key = key(Op::ConstantNull as u32, ty, 0, 0);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        self.globals.put([head(Op::ConstantNull, 3), ty, id]);
+        id
     }
 
     /// A global variable.
