@@ -51,8 +51,7 @@ fn contestant(
 ) -> Contestant {
     let mut ours = Ours::default();
     ours.emit_ptx(&kernel);
-    ours.emit_spirv(&kernel);
-    let words = std::mem::take(&mut ours.words);
+    let words = ours.emit_spirv(&kernel).to_vec();
     ours.validate(&words);
     let module = (count::spirv(&words), 4 * words.len());
     let text = (count::ptx(&ours.text), ours.text.len());
@@ -73,7 +72,7 @@ fn contestant(
             Contestant::new(name, size, move || Kernel::from_bytes(&bytes))
         }
         (Stage::Ptx, _) => Contestant::new(name, text, move || ours.emit_ptx(&kernel)),
-        (Stage::Spirv, _) => Contestant::new(name, module, move || ours.emit_spirv(&kernel)),
+        (Stage::Spirv, _) => Contestant::new(name, module, move || ours.emit_spirv(&kernel).len()),
         (Stage::Validate, _) => Contestant::new(name, module, move || ours.validate(&words)),
     }
 }

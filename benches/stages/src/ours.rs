@@ -17,8 +17,6 @@ pub struct Ours {
     spirv_options: spirv::Options,
     /// The PTX written last.
     pub text: Vec<u8>,
-    /// The SPIR-V written last.
-    pub words: Vec<u32>,
 }
 
 impl Default for Ours {
@@ -33,7 +31,6 @@ impl Default for Ours {
             ptx_options: ptx::Options::new(target),
             spirv_options: spirv::Options::default(),
             text: Vec::new(),
-            words: Vec::new(),
         }
     }
 }
@@ -72,11 +69,10 @@ impl Ours {
     /// # Panics
     /// Where the emitter refuses it.
     #[inline(never)]
-    pub fn emit_spirv(&mut self, kernel: &Kernel) -> usize {
+    pub fn emit_spirv(&mut self, kernel: &Kernel) -> &[u32] {
         self.spirv
-            .emit(kernel, &self.spirv_options, &mut self.words)
-            .expect("SPIR-V");
-        self.words.len()
+            .words(kernel, &self.spirv_options)
+            .expect("SPIR-V")
     }
 
     /// Builds, verifies and emits PTX.
@@ -87,10 +83,10 @@ impl Ours {
         bytes
     }
 
-    /// Builds, verifies and emits SPIR-V.
+    /// Builds, verifies and emits SPIR-V; gives the number of words.
     pub fn whole_spirv(&mut self, case: Case) -> usize {
         let kernel = self.build(case);
-        let words = self.emit_spirv(&kernel);
+        let words = self.emit_spirv(&kernel).len();
         self.recycle(kernel);
         words
     }

@@ -9,10 +9,7 @@ pub(super) type Key = [u64; 2];
 /// The key of four words.
 #[inline(always)]
 pub(super) const fn key(op: u32, a: u32, b: u32, c: u32) -> Key {
-    [
-        op as u64 | (a as u64) << 32,
-        b as u64 | (c as u64) << 32,
-    ]
+    [op as u64 | (a as u64) << 32, b as u64 | (c as u64) << 32]
 }
 
 #[derive(Clone, Copy, Debug, Default)]
