@@ -42,6 +42,7 @@ mod float;
 mod fma;
 mod half;
 mod interner;
+mod marks;
 mod memory;
 mod options;
 mod plain;

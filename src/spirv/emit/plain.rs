@@ -5,6 +5,7 @@
 
 use super::arith::NO_FORM;
 use super::body::{Body, class_code};
+use super::marks::set;
 use super::options::Fma;
 use super::sections::head;
 use crate::kernel::Inst;
@@ -329,8 +330,8 @@ pub(super) fn has_patterns(op: Op) -> bool {
 impl Body<'_> {
     /// The pattern of an instruction, if there is one and it is the one wanted.
     #[inline(always)]
-    pub(super) fn fitting(&self, inst: &Inst) -> Option<Pattern> {
-        let pattern = PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
+    pub(super) fn fitting(&self, inst: &Inst) -> Option<&'static Pattern> {
+        let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
         (pattern.needs & self.unfit == 0).then_some(pattern)
     }
 
@@ -344,7 +345,7 @@ impl Body<'_> {
 
     /// Writes one instruction of a pattern that fits, and declares what it needs; gives its id.
     #[inline]
-    pub(super) fn single(&mut self, inst: &Inst, pattern: Pattern) -> u32 {
+    pub(super) fn single(&mut self, inst: &Inst, pattern: &Pattern) -> u32 {
         let ty = self.w.ty(inst.ty);
         let (a, b) = (self.val(inst.a), self.val(inst.b));
         let (first, words) = (pattern.head, (pattern.head >> 16) as usize);
@@ -370,19 +371,19 @@ impl Body<'_> {
     #[inline(never)]
     pub(super) fn stretch(&mut self) {
         let (insts, types) = (self.insts, &self.w.types);
-        let glsl = self.w.known_glsl();
+        let (glsl, contract) = (self.w.known_glsl(), self.contract());
         let missing = if glsl == 0 { GLSL | FMA } else { 0 } | self.unfit;
-        let exact = usize::from(!self.contract());
         let room = self.w.body.room(LONGEST * WIDEST + WIDEST);
         let marks = self.w.marks.room(LONGEST);
-        let (Some(room), Some(marks), Some(values)) = (
+        let marks = if contract { &mut [] } else { marks };
+        let (Some(room), Some(values)) = (
             room.first_chunk_mut::<{ LONGEST * WIDEST + WIDEST }>(),
-            marks.first_chunk_mut::<LONGEST>(),
             self.s.values.get_mut(..insts.len()),
         ) else {
             return;
         };
-        let (mut used, mut marked) = (0, 0);
+        let unmarked = marks.len();
+        let (mut used, mut marks) = (0, marks.iter_mut());
         let (mut at, mut next) = (self.at, self.w.next);
         let end = insts.len().min(at.saturating_add(LONGEST));
         while at < end {
@@ -390,7 +391,7 @@ impl Body<'_> {
             let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
             // Codes are below 48.
             let ty = types[inst.ty.code() as usize & 63];
-            if pattern.needs & missing != 0 || ty == 0 {
+            if ty == 0 {
                 break;
             }
             // The verifier saw that earlier instructions made the operands, and unused ones are 0.
@@ -403,13 +404,19 @@ impl Body<'_> {
             let Some(to) = to.and_then(|to| to.first_chunk_mut::<WIDEST>()) else {
                 break;
             };
-            [to[0], to[1], to[2]] = [pattern.head, ty, next];
             if pattern.needs == 0 {
-                [to[3], to[4]] = [a, b];
-                marks[marked % LONGEST] = next;
-                marked += usize::from(pattern.exact) & exact;
+                [to[0], to[1], to[2], to[3], to[4]] = [pattern.head, ty, next, a, b];
+                if pattern.exact
+                    && let Some(mark) = marks.next()
+                {
+                    set(mark, next);
+                }
             } else {
+                if pattern.needs & missing != 0 {
+                    break;
+                }
                 let Some(c) = val(inst.c) else { break };
+                [to[0], to[1], to[2]] = [pattern.head, ty, next];
                 [to[3], to[4]] = [glsl, u32::from(pattern.number)];
                 [to[5], to[6], to[7]] = [a, b, c];
             }
@@ -421,6 +428,7 @@ impl Body<'_> {
             next = next.wrapping_add(1);
             at += 1;
         }
+        let marked = unmarked - marks.len();
         self.at = at;
         self.w.next = next;
         self.w.body.advance(used);

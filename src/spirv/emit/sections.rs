@@ -4,6 +4,7 @@
 //! module is never copied as a whole: [`Writer::join`] gives it where it was written.
 
 use super::interner::Interner;
+use super::marks::Marks;
 use super::options::{MemoryModel, Version};
 use super::tape::Tape;
 use crate::types::Access;
@@ -115,9 +116,6 @@ pub(super) fn string_words(text: &str) -> usize {
     text.len() / 4 + 1
 }
 
-/// The head of a `NoContraction` decoration, and what follows the id.
-const NO_CONTRACTION: [u32; 2] = [head(Op::Decorate, 3), Decoration::NoContraction as u32];
-
 /// The number of u32 constants that are found by their values.
 const SMALL: usize = 64;
 
@@ -134,8 +132,8 @@ pub(super) struct Writer {
     pub modes: Tape,
     pub names: Tape,
     annotations: Tape,
-    /// Values whose `NoContraction` decorations follow the annotations, as ids: a third of the words.
-    pub marks: Tape,
+    /// Those that follow the annotations.
+    pub marks: Marks,
     /// Types, constants and global variables, in the order in which they were needed.
     pub globals: Tape,
     /// What stands before the instructions of the first function: `OpFunction`, the first label, the variables. Behind it
@@ -179,7 +177,7 @@ impl Default for Writer {
             modes: Tape::default(),
             names: Tape::default(),
             annotations: Tape::default(),
-            marks: Tape::default(),
+            marks: Marks::default(),
             globals: Tape::default(),
             locals: Tape::default(),
             body: Tape::with_front(FRONT),
@@ -234,13 +232,13 @@ impl Writer {
             modes,
             names,
             annotations,
-            marks,
             globals,
             locals,
             body,
         ] {
             section.clear();
         }
+        marks.clear();
         *first_locals = 0;
         *function = 0;
         *caps = 1;
@@ -360,10 +358,7 @@ impl Writer {
 
     #[cold]
     fn write_some_marks(&mut self) {
-        let [first, decoration] = NO_CONTRACTION;
-        for &id in self.marks.words() {
-            self.annotations.put([first, id, decoration]);
-        }
+        self.annotations.extend_from_slice(self.marks.words());
         self.marks.clear();
     }
 
@@ -472,26 +467,20 @@ impl Writer {
     /// The whole module.
     pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
         self.write_preamble(version, model);
-        let before = [
-            &self.preamble,
-            &self.entries,
-            &self.modes,
-            &self.names,
-            &self.annotations,
+        let sections = [
+            self.preamble.words(),
+            self.entries.words(),
+            self.modes.words(),
+            self.names.words(),
+            self.annotations.words(),
+            self.marks.words(),
+            self.globals.words(),
+            self.locals.words(),
         ];
-        let behind = [&self.globals, &self.locals];
-        let words: usize = before.iter().chain(&behind).map(|s| s.len()).sum();
-        let module = self.body.from_front(words + 3 * self.marks.len());
+        let length = sections.iter().map(|section| section.len()).sum();
+        let module = self.body.from_front(length);
         let mut front = &mut *module;
-        for section in before {
-            place(&mut front, section);
-        }
-        let [first, decoration] = NO_CONTRACTION;
-        let (marked, _) = split(&mut front, 3 * self.marks.len()).as_chunks_mut::<3>();
-        for (to, &id) in marked.iter_mut().zip(self.marks.words()) {
-            *to = [first, id, decoration];
-        }
-        for section in behind {
+        for section in sections {
             place(&mut front, section);
         }
         module
@@ -545,26 +534,13 @@ impl Writer {
     }
 }
 
-/// Takes the first `length` words of `front`.
+/// Copies a section to the beginning of `front`, and moves that behind it.
 #[inline(always)]
-fn split<'a>(front: &mut &'a mut [u32], length: usize) -> &'a mut [u32] {
-    match core::mem::take(front).split_at_mut_checked(length) {
-        Some((taken, rest)) => {
-            *front = rest;
-            taken
-        }
-        None => &mut [],
-    }
-}
-
-/// Copies a section to the beginning of `front`.
-#[inline(always)]
-fn place(front: &mut &mut [u32], section: &Tape) {
-    if !section.is_empty() {
-        let words = section.words();
-        let to = split(front, words.len());
-        if to.len() == words.len() {
-            to.copy_from_slice(words);
-        }
+fn place(front: &mut &mut [u32], section: &[u32]) {
+    if !section.is_empty()
+        && let Some((to, rest)) = core::mem::take(front).split_at_mut_checked(section.len())
+    {
+        to.copy_from_slice(section);
+        *front = rest;
     }
 }
