@@ -1,7 +1,7 @@
 //! Built-in variables and the values made from them.
 
 use super::body::Body;
-use super::sections::{Writer, cap};
+use super::sections::{Writer, cap, head};
 use crate::types::Type;
 use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
 
@@ -87,9 +87,13 @@ impl Writer {
         }
         let mut ty = self.ty(Type::U32);
         if vector {
-            ty = self.vector(ty, 3);
+            // No other vector has three components.
+            let (id, component) = (self.id(), ty);
+            let first = head(S::TypeVector, 4);
+            self.globals.put([first, id, component, 3]);
+            ty = id;
         }
-        let pointer = self.pointer(StorageClass::Input, ty);
+        let pointer = self.new_pointer(StorageClass::Input, ty);
         let input = Input { ty, pointer };
         if let Some(slot) = self.inputs.get_mut(usize::from(vector)) {
             *slot = input;

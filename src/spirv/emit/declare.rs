@@ -198,7 +198,8 @@ impl Body<'_> {
         }
         self.s.objects.lay_out(self.kernel);
         self.declare_buffers()?;
-        let (void, ty) = (self.w.ty(Type::NONE), self.w.function_type());
+        let void = self.w.ty(Type::NONE);
+        let ty = self.w.function_type(void);
         self.w.begin_function(self.function, void, ty);
         self.w.locals.put([head(S::Label, 2), self.label]);
         if self.options.zero_shared == ZeroShared::Loop {
@@ -430,15 +431,15 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// Declares the block of such elements.
     fn declare_block(&mut self, elem: Type, as_bits: bool) -> Stored {
         let (elem_id, form) = self.buffer_elem(elem, as_bits);
-        let block = self.w.block(elem, elem_id);
         Stored {
             elem,
             as_bits,
             elem_id,
             form,
-            block: self.w.pointer(StorageClass::StorageBuffer, block),
+            block: self.w.block(elem, elem_id),
             pointer: 0,
             member: 0,
         }

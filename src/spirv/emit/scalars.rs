@@ -79,7 +79,7 @@ impl Body<'_> {
             Overflow::Uniform { set, binding } if !fits => self.uniform_block(block, set, binding),
             Overflow::Uniform { .. } | Overflow::Error => {
                 let class = StorageClass::PushConstant;
-                let pointer = self.w.pointer(class, block);
+                let pointer = self.w.new_pointer(class, block);
                 let var = self.w.variable(class, pointer, None);
                 Scalars { var, class }
             }
@@ -107,7 +107,7 @@ impl Body<'_> {
             0
         });
         let class = StorageClass::Uniform;
-        let pointer = self.w.pointer(class, block);
+        let pointer = self.w.new_pointer(class, block);
         let var = self.w.variable(class, pointer, None);
         self.w.bind(var, set, binding, Access::ReadWrite);
         Scalars { var, class }

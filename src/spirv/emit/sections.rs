@@ -101,14 +101,15 @@ pub(super) const fn head(op: Op, words: u32) -> u32 {
 /// Appends a literal string (SPIR-V section 2.2.1): UTF-8, little-endian in its words, a NUL at the end.
 pub(super) fn push_string(out: &mut Tape, text: &str) {
     let (quads, rest) = text.as_bytes().as_chunks::<4>();
-    for &quad in quads {
-        out.push(u32::from_le_bytes(quad));
-    }
     let mut last = [0; 4];
     for (to, &from) in last.iter_mut().zip(rest) {
         *to = from;
     }
-    out.push(u32::from_le_bytes(last));
+    let room = out.room(quads.len() + 1).iter_mut();
+    for (to, &quad) in room.zip(quads.iter().chain([&last])) {
+        *to = u32::from_le_bytes(quad);
+    }
+    out.advance(quads.len() + 1);
 }
 
 /// The words of such a string.
@@ -156,6 +157,8 @@ pub(super) struct Writer {
     pub(super) types: [u32; 64],
     /// The ids of u32 constants by their values, which the interner has not.
     pub(super) small: [u32; SMALL],
+    /// That of a function without parameters, once one has begun.
+    pub(super) function_type: u32,
     /// The built-in variables, by [`super::builtins::Builtin`].
     pub(super) builtins: [u32; super::builtins::COUNT],
     /// Their types: of a scalar, and of a vector.
@@ -189,6 +192,7 @@ impl Default for Writer {
             interner: Interner::default(),
             types: [0; 64],
             small: [0; SMALL],
+            function_type: 0,
             builtins: [0; super::builtins::COUNT],
             inputs: Default::default(),
             variables: 0,
@@ -221,6 +225,7 @@ impl Writer {
             interner,
             types,
             small,
+            function_type,
             builtins,
             inputs,
             variables,
@@ -247,6 +252,7 @@ impl Writer {
         interner.clear();
         *types = [0; 64];
         *small = [0; SMALL];
+        *function_type = 0;
         *builtins = [0; super::builtins::COUNT];
         *inputs = Default::default();
         *variables = 0;

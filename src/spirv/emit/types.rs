@@ -11,6 +11,22 @@ const BLOCK: u32 = u32::MAX;
 /// The type in which values of a type are computed: integers of 8 and 16 bits in 32, bf16 in f32.
 #[inline(always)]
 pub(super) const fn register(ty: Type) -> Type {
+    const REGISTERS: [Type; 64] = {
+        let mut registers = [Type::NONE; 64];
+        let mut code = 0;
+        while code < 64 {
+            if let Some(ty) = Type::from_code(code) {
+                registers[code as usize] = wide(ty);
+            }
+            code += 1;
+        }
+        registers
+    };
+    // Codes are below 48.
+    REGISTERS[ty.code() as usize & 63]
+}
+
+const fn wide(ty: Type) -> Type {
     let scalar = match ty.scalar() {
         Some(Scalar::I8 | Scalar::I16) => Scalar::I32,
         Some(Scalar::U8 | Scalar::U16) => Scalar::U32,
@@ -128,16 +144,28 @@ impl Writer {
         self.once(Op::TypePointer, 2, class as u32, to)
     }
 
+    /// The same where there can be none yet.
+    pub(super) fn new_pointer(&mut self, class: StorageClass, to: u32) -> u32 {
+        let id = self.id();
+        let first = head(Op::TypePointer, 4);
+        self.globals.put([first, id, class as u32, to]);
+        id
+    }
+
     /// An array type without a layout: for shared and private memory, where Vulkan forbids `ArrayStride`.
     pub(super) fn array(&mut self, elem: u32, len: u32) -> u32 {
         let len = self.u32(len);
         self.once(Op::TypeArray, 2, elem, len)
     }
 
-    /// The function type without parameters that returns nothing.
-    pub(super) fn function_type(&mut self) -> u32 {
-        let void = self.ty(Type::NONE);
-        self.once(Op::TypeFunction, 1, void, 0)
+    /// The function type without parameters that returns nothing, `void`.
+    pub(super) fn function_type(&mut self, void: u32) -> u32 {
+        if self.function_type == 0 {
+            self.function_type = self.id();
+            let words = [head(Op::TypeFunction, 3), self.function_type, void];
+            self.globals.put(words);
+        }
+        self.function_type
     }
 
     /// The type of an element of a storage buffer: narrow integers are narrow there, bf16 is its bits.
@@ -161,43 +189,43 @@ impl Writer {
         }
     }
 
-    /// The block of a storage buffer whose elements are `elem_id`: a structure of one runtime array. One for each element
-    /// type, decorated once.
+    /// The type of a pointer to the block of a storage buffer whose elements are `elem_id`: a structure of one runtime
+    /// array. One for each element type, decorated once.
     pub(super) fn block(&mut self, elem: Type, elem_id: u32) -> u32 {
+        let array = self.next;
+        let [block, pointer] = [array.wrapping_add(1), array.wrapping_add(2)];
         let key = key(BLOCK, elem_id, 0, 0);
-        let second = self.next.wrapping_add(1);
-        if let Some(id) = self.interner.find_or_fill(key, second) {
+        if let Some(id) = self.interner.find_or_fill(key, pointer) {
             return id;
         }
-        let (array, id) = (self.id(), self.id());
+        self.next = pointer.wrapping_add(1);
         self.globals.put([
             head(Op::TypeRuntimeArray, 3),
             array,
             elem_id,
             head(Op::TypeStruct, 3),
-            id,
+            block,
             array,
+            head(Op::TypePointer, 4),
+            pointer,
+            StorageClass::StorageBuffer as u32,
+            block,
         ]);
-        let [stride, block, offset] = [
-            Decoration::ArrayStride as u32,
-            Decoration::Block as u32,
-            Decoration::Offset as u32,
-        ];
         self.annotate([
             head(Op::Decorate, 4),
             array,
-            stride,
+            Decoration::ArrayStride as u32,
             elem.bytes(),
             head(Op::Decorate, 3),
-            id,
             block,
+            Decoration::Block as u32,
             head(Op::MemberDecorate, 5),
-            id,
+            block,
             0,
-            offset,
+            Decoration::Offset as u32,
             0,
         ]);
-        id
+        pointer
     }
 
     /// A scalar constant, as values of its type are kept.
