@@ -116,7 +116,7 @@ pub(super) struct Body<'a> {
     /// Where scalars are, once one is read.
     pub scalars: Option<Scalars>,
     /// Built-ins in the interface, and their values loaded outside of all control flow, which dominate the rest.
-    pub builtins: [builtins::Seen; builtins::COUNT],
+    pub builtins: builtins::Seen,
     pub locals: u32,
     pub vulkan: bool,
     pub strict: bool,

@@ -60,13 +60,13 @@ impl Builtin {
     }
 }
 
-/// What a kernel has of a built-in so far.
+/// What a kernel has of the built-ins so far.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Seen {
-    /// It is in the interface.
-    named: bool,
-    /// Its value, loaded outside of all control flow; 0 if it was not.
-    value: u32,
+    /// Those that are in the interface, as bits.
+    named: u32,
+    /// The values loaded outside of all control flow; 0 if one was not.
+    values: [u32; COUNT],
 }
 
 /// The type of a built-in variable's value, and that of the variable.
@@ -133,21 +133,23 @@ impl Body<'_> {
     /// The value of a built-in variable, loaded here unless a load outside of all control flow dominates this place.
     pub(super) fn read(&mut self, builtin: Builtin) -> u32 {
         let n = builtin as usize;
-        let seen = self.builtins.get(n).copied().unwrap_or_default();
-        if seen.value != 0 {
-            return seen.value;
+        if let Some(&value) = self.builtins.values.get(n)
+            && value != 0
+        {
+            return value;
         }
         let Input { ty, pointer } = self.w.input(builtin.is_vector());
         let var = self.builtin_variable(builtin, pointer);
-        if !seen.named {
+        if self.builtins.named & 1 << n == 0 {
+            self.builtins.named |= 1 << n;
             self.s.interface.push(var);
         }
         let value = self.w.op1(S::Load, ty, var);
-        if let Some(seen) = self.builtins.get_mut(n) {
-            seen.named = true;
-            if self.s.frames.is_empty() && self.nested == 0 {
-                seen.value = value;
-            }
+        if self.s.frames.is_empty()
+            && self.nested == 0
+            && let Some(slot) = self.builtins.values.get_mut(n)
+        {
+            *slot = value;
         }
         value
     }

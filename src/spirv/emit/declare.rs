@@ -374,61 +374,72 @@ impl Body<'_> {
         let mut stored = Stored::NONE;
         let buffers = kernel.buffers().iter().zip(kernel.buffer_uses());
         for (number, (d, used)) in buffers.enumerate() {
-            let Some(set) = d.set.checked_add(self.options.descriptor_set_base) else {
-                return self.set(d.set).map(|_| ());
-            };
-            if !used.any() {
-                continue;
+            // Of all of them, used or not.
+            let set = self.set(d.set)?;
+            if used.any() {
+                self.declare_buffer(number, set, length, &mut stored);
+                length += u32::from(self.counts(used));
             }
-            let array_use = self.s.objects.buffer_uses.get(number);
-            let as_bits = self.as_bits(d.elem, array_use);
-            if stored.elem != d.elem || stored.as_bits != as_bits {
-                stored = self.declare_block(d.elem, as_bits);
-            }
-            let class = StorageClass::StorageBuffer;
-            let var = self.w.variable(class, stored.block, None);
-            self.w.bind(var, set, d.binding, d.access);
-            if d.may_alias {
-                self.w.decorate(var, Decoration::Aliased);
-            }
-            let mut access = MemoryAccess::NONE;
-            if self.vulkan {
-                // Private accesses take no part in synchronisation; only what nobody writes may be private.
-                if used.written || d.may_alias || used.coherent || used.volatile {
-                    access = MemoryAccess::NON_PRIVATE_POINTER;
-                }
-            } else if used.coherent {
-                self.w.decorate(var, Decoration::Coherent);
-            }
-            if self.options.names {
-                self.w.name(var, kernel.name_of(d.name));
-            }
-            if self.options.version >= Version::V1_4 {
-                self.s.interface.push(var);
-            }
-            if stored.pointer == 0 {
-                stored.pointer = self.w.pointer(class, stored.elem_id);
-                stored.member = self.w.u32(0);
-            }
-            let plain = access.is_empty() && stored.form == Form::Same && self.unchecked();
-            if let Some(object) = self.s.objects.all.get_mut(number) {
-                *object = Object {
-                    var,
-                    pointer: stored.pointer,
-                    elem: d.elem,
-                    elem_id: stored.elem_id,
-                    form: stored.form,
-                    member: stored.member,
-                    access: access.bits(),
-                    plain,
-                    length: Length::Buffer,
-                    member_of_length: length,
-                    counted: 0,
-                };
-            }
-            length += u32::from(self.counts(used));
         }
         Ok(())
+    }
+
+    /// Declares a buffer; `stored` are the types of the one before.
+    #[inline(never)]
+    fn declare_buffer(&mut self, number: usize, set: u32, length: u32, stored: &mut Stored) {
+        let kernel = self.kernel;
+        let (Some(d), Some(used)) = (
+            kernel.buffers().get(number),
+            kernel.buffer_uses().get(number),
+        ) else {
+            return;
+        };
+        let array_use = self.s.objects.buffer_uses.get(number);
+        let as_bits = self.as_bits(d.elem, array_use);
+        if stored.elem != d.elem || stored.as_bits != as_bits {
+            *stored = self.declare_block(d.elem, as_bits);
+        }
+        let class = StorageClass::StorageBuffer;
+        let var = self.w.variable(class, stored.block, None);
+        self.w.bind(var, set, d.binding, d.access);
+        if d.may_alias {
+            self.w.decorate(var, Decoration::Aliased);
+        }
+        let mut access = MemoryAccess::NONE;
+        if self.vulkan {
+            // Private accesses take no part in synchronisation; only what nobody writes may be private.
+            if used.written || d.may_alias || used.coherent || used.volatile {
+                access = MemoryAccess::NON_PRIVATE_POINTER;
+            }
+        } else if used.coherent {
+            self.w.decorate(var, Decoration::Coherent);
+        }
+        if self.options.names {
+            self.w.name(var, kernel.name_of(d.name));
+        }
+        if self.options.version >= Version::V1_4 {
+            self.s.interface.push(var);
+        }
+        if stored.pointer == 0 {
+            stored.pointer = self.w.pointer(class, stored.elem_id);
+            stored.member = self.w.u32(0);
+        }
+        let plain = access.is_empty() && stored.form == Form::Same && self.unchecked();
+        if let Some(object) = self.s.objects.all.get_mut(number) {
+            *object = Object {
+                var,
+                pointer: stored.pointer,
+                elem: d.elem,
+                elem_id: stored.elem_id,
+                form: stored.form,
+                member: stored.member,
+                access: access.bits(),
+                plain,
+                length: Length::Buffer,
+                member_of_length: length,
+                counted: 0,
+            };
+        }
     }
 
     /// Declares the block of such elements.

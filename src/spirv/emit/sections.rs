@@ -120,7 +120,7 @@ pub(super) fn string_words(text: &str) -> usize {
 /// The number of u32 constants that are found by their values.
 const SMALL: usize = 64;
 
-/// The room in front of the functions of the first module: enough for what precedes a small kernel.
+/// The room in front of the functions of the first module: enough for what precedes those of a small kernel.
 const FRONT: usize = 512;
 
 /// A module under construction. Its memory is kept between modules.
@@ -140,8 +140,10 @@ pub(super) struct Writer {
     /// What stands before the instructions of the first function: `OpFunction`, the first label, the variables. Behind it
     /// the same of a later function, until that has ended.
     pub locals: Tape,
-    /// All functions, but for what is in `locals`.
+    /// All functions, but for what is in `locals`, behind the room for what precedes them.
     pub body: Tape,
+    /// That room, which grows with the greatest module.
+    front: usize,
     /// How much of `locals` belongs to the first function; 0 until it has ended.
     first_locals: usize,
     /// Where the function being written begins in `body`.
@@ -183,7 +185,8 @@ impl Default for Writer {
             marks: Marks::default(),
             globals: Tape::default(),
             locals: Tape::default(),
-            body: Tape::with_front(FRONT),
+            body: Tape::default(),
+            front: FRONT,
             first_locals: 0,
             function: 0,
             caps: 1,
@@ -217,6 +220,7 @@ impl Writer {
             globals,
             locals,
             body,
+            front,
             first_locals,
             function,
             caps,
@@ -239,13 +243,13 @@ impl Writer {
             annotations,
             globals,
             locals,
-            body,
         ] {
             section.clear();
         }
         marks.clear();
+        body.begin_at(*front);
         *first_locals = 0;
-        *function = 0;
+        *function = *front;
         *caps = 1;
         *next = 1;
         *glsl = 0;
@@ -484,7 +488,12 @@ impl Writer {
             self.locals.words(),
         ];
         let length = sections.iter().map(|section| section.len()).sum();
-        let module = self.body.from_front(length);
+        if length > self.front {
+            // Once for the greatest module.
+            self.body.move_up(self.front, length);
+            self.front += length;
+        }
+        let module = self.body.from_front(self.front - length);
         let mut front = &mut *module;
         for section in sections {
             place(&mut front, section);

@@ -1,53 +1,43 @@
 //! A growing list of words whose unused memory stays initialised, so that whoever writes does so into a plain slice, of a
 //! length known when kernite is compiled wherever that can be.
 
-/// Words, with room behind them and, where it was asked for, in front.
+/// Words, and room behind them.
 #[derive(Debug, Default)]
 pub(super) struct Tape {
-    /// The words written, between what an earlier module left or zeros.
+    /// The words written, then zeros or what an earlier module left.
     memory: Vec<u32>,
-    /// Where the words begin. What is in front is kept from one module to the next.
-    start: usize,
-    end: usize,
+    len: usize,
 }
 
 impl Tape {
-    /// An empty one with room for so many words in front.
-    pub(super) fn with_front(words: usize) -> Tape {
-        Tape {
-            memory: Vec::new(),
-            start: words,
-            end: words,
-        }
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
     }
 
-    pub(super) fn clear(&mut self) {
-        self.end = self.start;
+    /// Begins anew, behind so many words that are written last: see [`Tape::from_front`].
+    pub(super) fn begin_at(&mut self, front: usize) {
+        self.len = front;
     }
 
     /// Forgets what is behind the first `words`.
     pub(super) fn truncate(&mut self, words: usize) {
-        self.end = self.end.min(self.start + words);
+        self.len = self.len.min(words);
     }
 
+    /// The number of words, with those to be written in front.
     pub(super) fn len(&self) -> usize {
-        self.end - self.start
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.end == self.start
+        self.len
     }
 
     /// The words written.
     pub(super) fn words(&self) -> &[u32] {
-        self.memory.get(self.start..self.end).unwrap_or(&[])
+        self.memory.get(..self.len).unwrap_or(&[])
     }
 
     /// A word that has been written.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut u32> {
-        self.memory
-            .get_mut(self.start..self.end)
-            .and_then(|words| words.get_mut(at))
+        let words = self.memory.get_mut(..self.len)?;
+        words.get_mut(at)
     }
 
     #[inline(always)]
@@ -66,7 +56,7 @@ impl Tape {
     pub(super) fn put_both<const A: usize, const B: usize>(&mut self, a: [u32; A], b: [u32; B]) {
         // At most twice, as below.
         loop {
-            let room = self.memory.get_mut(self.end..self.end + (A + B));
+            let room = self.memory.get_mut(self.len..self.len + (A + B));
             if let Some(room) = room
                 && let Some((first, rest)) = room.split_first_chunk_mut()
                 && let Some(second) = rest.first_chunk_mut()
@@ -76,7 +66,7 @@ impl Tape {
             }
             self.grow(A + B);
         }
-        self.end += A + B;
+        self.len += A + B;
     }
 
     /// Appends the first `count` of these words.
@@ -84,7 +74,7 @@ impl Tape {
     pub(super) fn put_first<const N: usize>(&mut self, words: [u32; N], count: usize) {
         // At most twice. Nothing takes the words' address, which would send them through the stack.
         loop {
-            let room = self.memory.get_mut(self.end..self.end + N);
+            let room = self.memory.get_mut(self.len..self.len + N);
             if let Some(room) = room.and_then(|room| room.first_chunk_mut()) {
                 *room = words;
                 break;
@@ -92,7 +82,7 @@ impl Tape {
             self.grow(N);
         }
         // At most as many as there was room for.
-        self.end += count.min(N);
+        self.len += count.min(N);
     }
 
     /// Appends a copy.
@@ -100,7 +90,7 @@ impl Tape {
     pub(super) fn extend_from_slice(&mut self, words: &[u32]) {
         if let Some(room) = self.room(words.len()).get_mut(..words.len()) {
             room.copy_from_slice(words);
-            self.end += words.len();
+            self.len += words.len();
         }
     }
 
@@ -112,57 +102,48 @@ impl Tape {
     /// Puts words in front of the one that is at `at`.
     pub(super) fn insert(&mut self, at: usize, words: &[u32]) {
         self.extend_from_slice(words);
-        if let Some(tail) = self.memory.get_mut(self.start + at..self.end) {
+        if let Some(tail) = self.memory.get_mut(at..self.len) {
             tail.rotate_right(words.len());
+        }
+    }
+
+    /// The words from `at` on, of which the first may not have been written yet.
+    pub(super) fn from_front(&mut self, at: usize) -> &mut [u32] {
+        self.memory.get_mut(at..self.len).unwrap_or(&mut [])
+    }
+
+    /// Moves the words from `at` on up by so many.
+    #[cold]
+    pub(super) fn move_up(&mut self, at: usize, by: usize) {
+        // They change places with what is behind them.
+        self.room(by);
+        self.len += by;
+        if let Some(all) = self.memory.get_mut(at..self.len) {
+            all.rotate_right(by);
         }
     }
 
     /// The room behind the words, at least `least` of it.
     #[inline]
     pub(super) fn room(&mut self, least: usize) -> &mut [u32] {
-        if self.memory.len().saturating_sub(self.end) < least {
+        if self.memory.len().saturating_sub(self.len) < least {
             self.grow(least);
         }
-        self.memory.get_mut(self.end..).unwrap_or(&mut [])
+        self.memory.get_mut(self.len..).unwrap_or(&mut [])
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self, more: usize) {
         // Lengths are counts of words in memory, so that their sum does not overflow.
-        let len = (self.end + more).max(self.memory.len() * 2).max(256);
+        let len = (self.len + more).max(self.memory.len() * 2).max(256);
         self.memory.resize(len, 0);
     }
 
     /// Takes the first `words` of the room as written.
     #[inline(always)]
     pub(super) fn advance(&mut self, words: usize) {
-        self.end = (self.end + words).min(self.memory.len());
-    }
-
-    /// So many words in front of the written ones, and those.
-    ///
-    /// Where there is too little room in front, the words move once, and the room stays for later modules.
-    pub(super) fn from_front(&mut self, length: usize) -> &mut [u32] {
-        if self.start < length {
-            self.widen_front(length * 2);
-        }
-        self.memory
-            .get_mut(self.start - length..self.end)
-            .unwrap_or(&mut [])
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn widen_front(&mut self, start: usize) {
-        let by = start - self.start;
-        // Zeros behind the words, which then change places with them.
-        self.room(by);
-        let end = self.end + by;
-        if let Some(all) = self.memory.get_mut(self.start..end) {
-            all.rotate_right(by);
-        }
-        (self.start, self.end) = (start, end);
+        self.len = (self.len + words).min(self.memory.len());
     }
 }
 
@@ -177,32 +158,35 @@ mod tests {
             tape.push(1);
             tape.put([2, 3]);
             tape.put_first([4, 5, 9, 9], 2);
+            tape.put_both([6, 6], [6]);
             tape.extend_from_slice(&[6; 300]);
             tape.extend(7..=8);
             tape.insert(1, &[10, 11]);
             let mut expected = vec![1, 10, 11, 2, 3, 4, 5];
-            expected.extend([6; 300]);
+            expected.extend([6; 303]);
             expected.extend([7, 8]);
             assert_eq!(tape.words(), expected, "round {round}");
             assert_eq!(tape.get_mut(6), Some(&mut 5));
-            assert_eq!(tape.get_mut(309), None);
-            assert_eq!(tape.len(), 309);
+            assert_eq!(tape.get_mut(312), None);
+            tape.truncate(312);
+            assert_eq!(tape.len(), 312);
+            tape.truncate(2);
+            assert_eq!(tape.words(), [1, 10]);
             tape.clear();
-            assert!(tape.is_empty());
         }
     }
 
     #[test]
-    fn what_is_in_front_is_made_room_for() {
-        let mut tape = Tape::with_front(2);
-        for length in [0, 1, 2, 3, 500, 7, 2000] {
-            tape.clear();
+    fn there_is_room_in_front() {
+        let mut tape = Tape::default();
+        for (front, wider) in [(0, 1), (2, 3), (5, 5), (5, 2000), (2000, 2001)] {
+            tape.begin_at(front);
             tape.extend(0..1000);
-            let all = tape.from_front(length);
-            assert_eq!(all.len(), length + 1000);
-            all[..length].fill(u32::MAX);
-            assert_eq!(tape.words(), (0..1000).collect::<Vec<_>>(), "{length}");
+            tape.move_up(front, wider - front);
+            let all = tape.from_front(1);
+            all[..wider - 1].fill(u32::MAX);
+            assert_eq!(all.len(), wider - 1 + 1000);
+            assert!(all[wider - 1..].iter().copied().eq(0..1000), "{front}");
         }
-        assert!(Tape::with_front(8).from_front(8).is_empty());
     }
 }
