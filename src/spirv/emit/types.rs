@@ -230,6 +230,17 @@ impl Writer {
 
     /// A scalar constant, as values of its type are kept.
     pub(super) fn constant(&mut self, ty: Type, bits: u64) -> u32 {
+        if ty == Type::U32 {
+            // It has no more.
+            self.u32(bits as u32)
+        } else if register(ty) == ty {
+            self.interned(ty, bits)
+        } else {
+            self.wider_constant(ty, bits)
+        }
+    }
+
+    fn wider_constant(&mut self, ty: Type, bits: u64) -> u32 {
         // Truncations keep the low bits; signs are extended to 32 bits.
         let (ty, bits) = match ty.scalar() {
             Some(Scalar::I8) => (
@@ -240,14 +251,14 @@ impl Writer {
                 Type::I32,
                 u64::from(i32::from((bits as u16).cast_signed()).cast_unsigned()),
             ),
-            Some(Scalar::U8) => (Type::U32, bits & 0xFF),
-            Some(Scalar::U16) => (Type::U32, bits & 0xFFFF),
+            Some(Scalar::U8) => return self.u32((bits & 0xFF) as u32),
+            Some(Scalar::U16) => return self.u32((bits & 0xFFFF) as u32),
             Some(Scalar::BF16) => (Type::F32, (bits & 0xFFFF) << 16),
-            Some(Scalar::U32) => return self.u32(bits as u32),
             Some(
                 Scalar::Bool
                 | Scalar::I32
                 | Scalar::I64
+                | Scalar::U32
                 | Scalar::U64
                 | Scalar::F16
                 | Scalar::F32
@@ -255,10 +266,6 @@ impl Writer {
             )
             | None => (ty, bits),
         };
-        if ty == Type::U32 {
-            // At most 16 bits.
-            return self.u32(bits as u32);
-        }
         self.interned(ty, bits)
     }
 
