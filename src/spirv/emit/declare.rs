@@ -3,14 +3,14 @@
 use super::body::Body;
 use super::error::Error;
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
-use super::sections::{cap, head, push_string, string_words};
+use super::sections::{cap, head, string_words};
 use super::types::register;
 use crate::kernel::{
     ArrayUse, Bounds, BufferUse, Kernel, Mem, SharedLen, Uses, push_constant_slot,
 };
 use crate::limits::{Limit, exceeds};
 use crate::types::{Scalar, Type};
-use spirv::{Decoration, ExecutionMode, ExecutionModel, MemoryAccess, Op as S, StorageClass};
+use spirv::{Decoration, ExecutionMode, MemoryAccess, Op as S, StorageClass};
 
 /// Global variables of a module and variables of a function (SPIR-V section 2.17).
 const MAX_GLOBALS: u64 = 65_535;
@@ -575,24 +575,10 @@ impl Body<'_> {
     /// Writes the entry point and its execution modes.
     pub(super) fn finish(&mut self) {
         let name = self.kernel.name();
-        let words = 3 + string_words(name) + self.s.interface.len();
-        // `begin` checked that the words of the instruction fit.
-        self.w.entries.put([
-            head(S::EntryPoint, words as u32),
-            ExecutionModel::GLCompute as u32,
-            self.function,
-        ]);
-        push_string(&mut self.w.entries, name);
-        self.w.entries.extend_from_slice(&self.s.interface);
+        self.w.entry_point(self.function, name, &self.s.interface);
         let [x, y, z] = self.kernel.workgroup_size();
-        self.w.modes.put([
-            head(S::ExecutionMode, 6),
-            self.function,
-            ExecutionMode::LocalSize as u32,
-            x,
-            y,
-            z,
-        ]);
+        let (first, size) = (head(S::ExecutionMode, 6), ExecutionMode::LocalSize as u32);
+        self.w.modes([first, self.function, size, x, y, z], 6);
         if self.options.names {
             self.w.name(self.function, name);
         }
@@ -625,7 +611,7 @@ impl Body<'_> {
             ExecutionMode::SignedZeroInfNanPreserve as u32,
             ExecutionMode::DenormPreserve as u32,
         ];
-        self.w.modes.put_first(
+        self.w.modes(
             [
                 first, function, to_even, width, first, function, zeros, width, first, function,
                 denorms, width,

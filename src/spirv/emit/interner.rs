@@ -1,4 +1,5 @@
-//! One id for each type, constant and pointer type: a small open-addressed table, kept between modules.
+//! One id for each type, constant and pointer type: a small open-addressed table, kept between modules; and a smaller one
+//! for what small numbers name.
 
 use core::hash::{BuildHasher, Hasher};
 
@@ -99,6 +100,45 @@ impl Interner {
     }
 }
 
+/// Ids by numbers below 64. Emptied by forgetting which there are.
+#[derive(Debug)]
+pub(super) struct Ids {
+    ids: [u32; 64],
+    /// Those there, as bits.
+    there: u64,
+}
+
+impl Default for Ids {
+    fn default() -> Ids {
+        Ids {
+            ids: [0; 64],
+            there: 0,
+        }
+    }
+}
+
+impl Ids {
+    pub(super) fn clear(&mut self) {
+        self.there = 0;
+    }
+
+    /// The id of a number, if there is one.
+    #[inline(always)]
+    pub(super) fn get(&self, n: u32) -> Option<u32> {
+        let there = n < 64 && self.there >> n & 1 == 1;
+        there.then_some(self.ids[n as usize & 63])
+    }
+
+    /// Gives a number its id; one of 64 and more gets none.
+    #[inline]
+    pub(super) fn set(&mut self, n: u32, id: u32) {
+        if let Some(slot) = self.ids.get_mut(n as usize) {
+            *slot = id;
+            self.there |= 1 << n;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +156,18 @@ mod tests {
             }
             table.clear();
         }
+    }
+
+    #[test]
+    fn small_numbers_have_ids_of_their_own() {
+        let mut ids = Ids::default();
+        for n in [0, 63, 64, u32::MAX] {
+            assert_eq!(ids.get(n), None);
+            ids.set(n, n ^ 5);
+            assert_eq!(ids.get(n), (n < 64).then_some(n ^ 5));
+        }
+        ids.clear();
+        assert_eq!(ids.get(63), None);
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //! Functions, most of a long module, are written where they stay; what precedes them is put in front at the end. So the
 //! module is never copied as a whole: [`Writer::join`] gives it where it was written.
 
-use super::interner::Interner;
+use super::interner::{Ids, Interner};
 use super::marks::Marks;
 use super::options::{MemoryModel, Version};
 use super::tape::Tape;
 use crate::types::Access;
-use spirv::{Capability, Decoration, Op};
+use spirv::{Capability, Decoration, ExecutionModel, Op};
 
 /// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
 pub(super) mod cap {
@@ -117,20 +117,23 @@ pub(super) fn string_words(text: &str) -> usize {
     text.len() / 4 + 1
 }
 
-/// The number of u32 constants that are found by their values.
-const SMALL: usize = 64;
-
 /// The room in front of the functions of the first module: enough for what precedes those of a small kernel.
 const FRONT: usize = 512;
 
 /// A module under construction. Its memory is kept between modules.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// From the header to the memory model, and what it was written for: mostly the same in one module after the other.
-    preamble: Tape,
+    /// The preamble, from the header to the memory model; the entry points; their execution modes.
+    ///
+    /// The preamble stays from one module to the next, and is written last, if it is to be another.
+    head: Tape,
+    /// The number of its words, and what it was written for.
+    preamble: usize,
     preamble_for: Option<(u32, bool, Version, MemoryModel)>,
-    pub entries: Tape,
-    pub modes: Tape,
+    /// Where the entry points end.
+    entries: usize,
+    /// Another head, while one is written.
+    spare: Tape,
     pub names: Tape,
     annotations: Tape,
     /// Those that follow the annotations.
@@ -156,9 +159,9 @@ pub(super) struct Writer {
     glsl: u32,
     pub(super) interner: Interner,
     /// The ids of types by their codes.
-    pub(super) types: [u32; 64],
-    /// The ids of u32 constants by their values, which the interner has not.
-    pub(super) small: [u32; SMALL],
+    pub(super) types: Ids,
+    /// The ids of small u32 constants by their values, which the interner has not.
+    pub(super) small: Ids,
     /// That of a function without parameters, once one has begun.
     pub(super) function_type: u32,
     /// The built-in variables, by [`super::builtins::Builtin`].
@@ -176,10 +179,11 @@ pub(super) struct Writer {
 impl Default for Writer {
     fn default() -> Writer {
         Writer {
-            preamble: Tape::default(),
+            head: Tape::default(),
+            preamble: 0,
             preamble_for: None,
-            entries: Tape::default(),
-            modes: Tape::default(),
+            entries: 0,
+            spare: Tape::default(),
             names: Tape::default(),
             annotations: Tape::default(),
             marks: Marks::default(),
@@ -193,8 +197,8 @@ impl Default for Writer {
             next: 1,
             glsl: 0,
             interner: Interner::default(),
-            types: [0; 64],
-            small: [0; SMALL],
+            types: Ids::default(),
+            small: Ids::default(),
             function_type: 0,
             builtins: [0; super::builtins::COUNT],
             inputs: Default::default(),
@@ -209,11 +213,11 @@ impl Writer {
     /// Empties everything. Names every field, so that a new one does not compile until it is emptied here.
     pub(super) fn clear(&mut self) {
         let Writer {
-            // Kept as long as it is right.
-            preamble: _,
+            head,
+            preamble,
             preamble_for: _,
             entries,
-            modes,
+            spare: _,
             names,
             annotations,
             marks,
@@ -236,14 +240,9 @@ impl Writer {
             fma64,
             recipe_tables,
         } = self;
-        for section in [
-            entries,
-            modes,
-            names,
-            annotations,
-            globals,
-            locals,
-        ] {
+        head.truncate(*preamble);
+        *entries = *preamble;
+        for section in [names, annotations, globals, locals] {
             section.clear();
         }
         marks.clear();
@@ -254,8 +253,8 @@ impl Writer {
         *next = 1;
         *glsl = 0;
         interner.clear();
-        *types = [0; 64];
-        *small = [0; SMALL];
+        types.clear();
+        small.clear();
         *function_type = 0;
         *builtins = [0; super::builtins::COUNT];
         *inputs = Default::default();
@@ -474,13 +473,32 @@ impl Writer {
         self.function = self.body.len();
     }
 
+    /// Writes an entry point: `OpEntryPoint`, naming `interface`, and its `OpExecutionMode`s.
+    pub(super) fn entry_point(&mut self, id: u32, name: &str, interface: &[u32]) {
+        let begin = self.head.len();
+        // The kernel's words were counted before anything of it was written.
+        let words = 3 + string_words(name) + interface.len();
+        let model = ExecutionModel::GLCompute as u32;
+        self.head
+            .put([head(Op::EntryPoint, words as u32), model, id]);
+        push_string(&mut self.head, name);
+        self.head.extend_from_slice(interface);
+        // In front of the modes of entry points before.
+        self.head.rotate(self.entries, begin);
+        self.entries += words;
+    }
+
+    /// Writes the first `count` words: execution modes of the entry point written last.
+    #[inline(always)]
+    pub(super) fn modes<const N: usize>(&mut self, words: [u32; N], count: usize) {
+        self.head.put_first(words, count);
+    }
+
     /// The whole module.
     pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
         self.write_preamble(version, model);
         let sections = [
-            self.preamble.words(),
-            self.entries.words(),
-            self.modes.words(),
+            self.head.words(),
             self.names.words(),
             self.annotations.words(),
             self.marks.words(),
@@ -508,12 +526,11 @@ impl Writer {
             self.write_other_preamble(version, model);
             self.preamble_for = wanted;
         }
-        if let Some(bound) = self.preamble.get_mut(3) {
+        if let Some(bound) = self.head.get_mut(3) {
             *bound = self.next;
         }
         if self.glsl != 0
-            && let Some(import) = self.preamble.len().checked_sub(8)
-            && let Some(id) = self.preamble.get_mut(import)
+            && let Some(id) = self.head.get_mut(self.preamble.saturating_sub(8))
         {
             *id = self.glsl;
         }
@@ -522,7 +539,7 @@ impl Writer {
     /// The same without the bound and the id of GLSL.std.450.
     #[cold]
     fn write_other_preamble(&mut self, version: Version, model: MemoryModel) {
-        let out = &mut self.preamble;
+        let out = &mut self.spare;
         out.clear();
         out.put([spirv::MAGIC_NUMBER, version.word(), 0, 0, 0]);
         let mut caps = self.caps;
@@ -546,6 +563,10 @@ impl Writer {
             MemoryModel::Vulkan => spirv::MemoryModel::Vulkan,
         };
         out.put([head(Op::MemoryModel, 3), 0, model as u32]);
+        let (length, rest) = (out.len(), self.head.words().get(self.preamble..));
+        out.extend_from_slice(rest.unwrap_or(&[]));
+        core::mem::swap(&mut self.head, &mut self.spare);
+        self.preamble = length;
     }
 }
 

@@ -53,10 +53,9 @@ impl Writer {
     /// The id of the type in which values of a type are kept; of [`Type::NONE`] that of `OpTypeVoid`.
     #[inline]
     pub(super) fn ty(&mut self, ty: Type) -> u32 {
-        // Codes are below 48.
-        match self.types.get(ty.code() as usize) {
-            Some(&id) if id != 0 => id,
-            _ => self.declare_type(ty),
+        match self.types.get(u32::from(ty.code())) {
+            Some(id) => id,
+            None => self.declare_type(ty),
         }
     }
 
@@ -79,9 +78,8 @@ impl Writer {
                 id
             }
         };
-        if let Some(slot) = self.types.get_mut(ty.code() as usize) {
-            *slot = id;
-        }
+        // Codes are below 48.
+        self.types.set(u32::from(ty.code()), id);
         id
     }
 
@@ -298,9 +296,9 @@ impl Writer {
     /// A `u32` constant.
     #[inline]
     pub(super) fn u32(&mut self, value: u32) -> u32 {
-        match self.small.get(value as usize) {
-            Some(&id) if id != 0 => id,
-            Some(_) => self.declare_small(value),
+        match self.small.get(value) {
+            Some(id) => id,
+            None if value < 64 => self.declare_small(value),
             None => self.interned(Type::U32, u64::from(value)),
         }
     }
@@ -309,9 +307,7 @@ impl Writer {
         let ty = self.ty(Type::U32);
         let id = self.id();
         self.globals.put([head(Op::Constant, 4), ty, id, value]);
-        if let Some(slot) = self.small.get_mut(value as usize) {
-            *slot = id;
-        }
+        self.small.set(value, id);
         id
     }
 
