@@ -389,9 +389,11 @@ impl Body<'_> {
         while at < end {
             let Some(inst) = insts.get(at) else { break };
             let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
-            let Some(ty) = types.get(u32::from(inst.ty.code()) & 63) else {
+            // Codes are below 48.
+            let ty = types[inst.ty.code() as usize & 63];
+            if ty == 0 {
                 break;
-            };
+            }
             // The verifier saw that earlier instructions made the operands, and unused ones are 0.
             let val = |operand: u32| values.get(operand as usize).copied();
             let (Some(a), Some(b)) = (val(inst.a), val(inst.b)) else {

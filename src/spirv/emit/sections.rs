@@ -159,7 +159,7 @@ pub(super) struct Writer {
     glsl: u32,
     pub(super) interner: Interner,
     /// The ids of types by their codes.
-    pub(super) types: Ids,
+    pub(super) types: [u32; 64],
     /// The ids of small u32 constants by their values, which the interner has not.
     pub(super) small: Ids,
     /// That of a function without parameters, once one has begun.
@@ -197,7 +197,7 @@ impl Default for Writer {
             next: 1,
             glsl: 0,
             interner: Interner::default(),
-            types: Ids::default(),
+            types: [0; 64],
             small: Ids::default(),
             function_type: 0,
             builtins: [0; super::builtins::COUNT],
@@ -253,7 +253,7 @@ impl Writer {
         *next = 1;
         *glsl = 0;
         interner.clear();
-        types.clear();
+        *types = [0; 64];
         small.clear();
         *function_type = 0;
         *builtins = [0; super::builtins::COUNT];

@@ -53,9 +53,10 @@ impl Writer {
     /// The id of the type in which values of a type are kept; of [`Type::NONE`] that of `OpTypeVoid`.
     #[inline]
     pub(super) fn ty(&mut self, ty: Type) -> u32 {
-        match self.types.get(u32::from(ty.code())) {
-            Some(id) => id,
-            None => self.declare_type(ty),
+        // Codes are below 48.
+        match self.types.get(ty.code() as usize) {
+            Some(&id) if id != 0 => id,
+            _ => self.declare_type(ty),
         }
     }
 
@@ -78,39 +79,26 @@ impl Writer {
                 id
             }
         };
-        // Codes are below 48.
-        self.types.set(u32::from(ty.code()), id);
+        if let Some(slot) = self.types.get_mut(ty.code() as usize) {
+            *slot = id;
+        }
         id
     }
 
     fn declare_scalar(&mut self, scalar: Scalar) -> u32 {
-        let id = self.id();
-        let bits = scalar.bits();
-        match scalar {
-            Scalar::Bool => self.globals.put([head(Op::TypeBool, 2), id]),
-            Scalar::I8
-            | Scalar::I16
-            | Scalar::I32
-            | Scalar::I64
-            | Scalar::U8
-            | Scalar::U16
-            | Scalar::U32
-            | Scalar::U64 => {
-                if bits == 64 {
-                    self.caps |= cap::INT64;
-                }
-                let signed = u32::from(scalar.is_signed());
-                self.globals.put([head(Op::TypeInt, 4), id, bits, signed]);
-            }
-            Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => {
-                match bits {
-                    16 => self.caps |= cap::FLOAT16,
-                    64 => self.caps |= cap::FLOAT64,
-                    _ => {}
-                }
-                self.globals.put([head(Op::TypeFloat, 3), id, bits]);
-            }
-        }
+        let (op, words, needs) = match scalar {
+            Scalar::Bool => (Op::TypeBool, 2, 0),
+            Scalar::I8 | Scalar::I16 | Scalar::I32 => (Op::TypeInt, 4, 0),
+            Scalar::U8 | Scalar::U16 | Scalar::U32 => (Op::TypeInt, 4, 0),
+            Scalar::I64 | Scalar::U64 => (Op::TypeInt, 4, cap::INT64),
+            Scalar::F16 | Scalar::BF16 => (Op::TypeFloat, 3, cap::FLOAT16),
+            Scalar::F32 => (Op::TypeFloat, 3, 0),
+            Scalar::F64 => (Op::TypeFloat, 3, cap::FLOAT64),
+        };
+        self.caps |= needs;
+        let (id, signed) = (self.id(), u32::from(scalar.is_signed()));
+        let all = [head(op, words), id, scalar.bits(), signed];
+        self.globals.put_first(all, words as usize);
         id
     }
 
