@@ -47,10 +47,15 @@ impl Body<'_> {
     ///
     /// The sum does not wrap: the index is compared with the length less the offset, and added to only then. An index of
     /// 64 bits that has been found to be below a length needs 32.
+    #[inline]
     pub(super) fn place(&mut self, word: u32, object: &Object, operand: u32, offset: u32) -> Place {
-        if self.options.bounds == Bounds::Unchecked {
-            return Place::There(self.index(operand, offset));
+        match self.options.bounds {
+            Bounds::Unchecked => Place::There(self.index(operand, offset)),
+            Bounds::Checked => self.checked_place(word, object, operand, offset),
         }
+    }
+
+    fn checked_place(&mut self, word: u32, object: &Object, operand: u32, offset: u32) -> Place {
         let wide = self.type_of(operand) == Type::U64;
         let most = self.at_most(operand);
         // SPIR-V takes a 32-bit index as signed; only elements of one byte are as many.

@@ -36,10 +36,15 @@ impl Body<'_> {
     /// many; whoever emits without bounds checks has promised that it does not happen. For the same reason the index,
     /// which SPIR-V takes as signed, never looks negative: elements have 2 bytes and more, or the caller gives 64-bit indices
     /// to buffers of 2^31 bytes and more.
+    #[inline(always)]
     pub(super) fn index(&mut self, operand: u32, offset: u32) -> u32 {
         if offset == 0 {
             return self.val(operand);
         }
+        self.index_beyond(operand, offset)
+    }
+
+    fn index_beyond(&mut self, operand: u32, offset: u32) -> u32 {
         let wide = self.type_of(operand) == Type::U64;
         if let Some(known) = self.known(operand) {
             let sum = known.wrapping_add(u64::from(offset));
@@ -101,12 +106,11 @@ impl Body<'_> {
 
     #[inline]
     pub(super) fn load(&mut self, inst: &Inst) -> u32 {
-        if let (Some(object), 0, 0) = (self.s.objects.plain(inst.a), inst.flags, inst.c) {
-            let (ty, index) = (object.elem_id, self.val(inst.b));
-            let [chain, value] = [self.w.next, self.w.next.wrapping_add(1)];
-            let load = [head(S::Load, 4), ty, value, chain];
-            self.w.next = value.wrapping_add(1);
-            put_element(&mut self.w.body, object, chain, index, load);
+        if let (Some(&object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
+            let index = self.index(inst.b, inst.c);
+            let [chain, value] = [self.w.id(), self.w.id()];
+            let load = [head(S::Load, 4), object.elem_id, value, chain];
+            put_element(&mut self.w.body, &object, chain, index, load);
             return value;
         }
         self.any_load(inst)
@@ -148,23 +152,24 @@ impl Body<'_> {
 
     #[inline]
     pub(super) fn store(&mut self, inst: &Inst) -> u32 {
-        if let (Some(object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
-            let (index, value) = (self.val(inst.b), self.val(inst.c));
-            let chain = self.w.id();
-            let store = [head(S::Store, 3), chain, value];
-            put_element(&mut self.w.body, object, chain, index, store);
-            return 0;
-        }
-        self.any_store(inst)
-    }
-
-    fn any_store(&mut self, inst: &Inst) -> u32 {
-        let object = self.object(inst.a);
         let (value, offset) = if inst.flags & Inst::OFFSET != 0 {
             (self.side(inst, 0), self.side(inst, 1))
         } else {
             (inst.c, 0)
         };
+        let flags = inst.flags & !Inst::OFFSET;
+        if let (Some(&object), 0) = (self.s.objects.plain(inst.a), flags) {
+            let (index, value) = (self.index(inst.b, offset), self.val(value));
+            let chain = self.w.id();
+            let store = [head(S::Store, 3), chain, value];
+            put_element(&mut self.w.body, &object, chain, index, store);
+            return 0;
+        }
+        self.any_store(inst, value, offset)
+    }
+
+    fn any_store(&mut self, inst: &Inst, value: u32, offset: u32) -> u32 {
+        let object = self.object(inst.a);
         let place = self.place(inst.a, &object, inst.b, offset);
         let value = self.val(value);
         self.at_place(place, Type::NONE, |body, index| {
