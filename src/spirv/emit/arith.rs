@@ -3,7 +3,7 @@
 use super::body::{Body, Class, class};
 use super::half::working;
 use super::options::DotProducts;
-use super::sections::cap;
+use super::preamble::cap;
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::{GlslStd450Op as Gl, Op as S};

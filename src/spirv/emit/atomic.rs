@@ -2,8 +2,9 @@
 
 use super::arith::NO_FORM;
 use super::body::{Body, Class, class};
-use super::declare::{Form, Object};
-use super::sections::{cap, head};
+use super::objects::{Form, Object};
+use super::preamble::cap;
+use super::sections::head;
 use crate::kernel::{Inst, Ordering, Uses};
 use crate::types::{Order, Scope, Type};
 use spirv::{MemorySemantics as Semantics, Op as S, Scope as SpvScope};

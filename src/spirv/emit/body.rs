@@ -3,8 +3,8 @@
 use super::arith::NO_FORM;
 use super::builtins::{self, Builtin};
 use super::control::Frame;
-use super::declare::Objects;
 use super::error::Error;
+use super::objects::Objects;
 use super::options::{FloatMode, MemoryModel, Options};
 use super::plain::{self, COMPARISONS};
 use super::scalars::Scalars;

@@ -1,7 +1,7 @@
 //! Accesses out of bounds, where they are checked.
 
 use super::body::Body;
-use super::declare::{Length, Object};
+use super::objects::{Length, Object};
 use super::options::Lengths;
 use crate::kernel::Bounds;
 use crate::op::Op;

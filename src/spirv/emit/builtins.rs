@@ -1,7 +1,8 @@
 //! Built-in variables and the values made from them.
 
 use super::body::Body;
-use super::sections::{Writer, cap, head};
+use super::preamble::cap;
+use super::sections::{Writer, head};
 use crate::types::Type;
 use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
 

@@ -2,11 +2,13 @@
 
 use super::body::Body;
 use super::error::Error;
+use super::objects::{Form, Length, Object};
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
-use super::sections::{cap, head, string_words};
+use super::preamble::{cap, string_words};
+use super::sections::head;
 use super::types::register;
 use crate::kernel::{
-    ArrayUse, Bounds, BufferUse, Kernel, Mem, SharedLen, Uses, push_constant_slot,
+    ArrayUse, Bounds, BufferDecl, BufferUse, Mem, SharedLen, Uses, push_constant_slot,
 };
 use crate::limits::{Limit, exceeds};
 use crate::types::{Scalar, Type};
@@ -19,146 +21,6 @@ const MAX_LOCALS: u32 = 524_287;
 const MAX_MEMBERS: u64 = 16_383;
 /// Words of an instruction.
 const MAX_WORDS: u64 = 65_535;
-
-/// How memory holds an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
-    /// As registers do.
-    Same,
-    /// A float as the integer of its width, so that compare-exchange can act on it.
-    Bits,
-    /// An integer of 8 or 16 bits.
-    Signed,
-    Unsigned,
-    /// A bf16 as 16 bits.
-    Bf16,
-}
-
-/// The number of elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Length {
-    Known(u32),
-    /// What is bound.
-    Buffer,
-}
-
-/// A memory object in the module.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Object {
-    /// Its variable; 0 until it is declared.
-    pub var: u32,
-    /// The type of a pointer to an element.
-    pub pointer: u32,
-    /// The type of an element.
-    pub elem: Type,
-    /// The type in which it is declared.
-    pub elem_id: u32,
-    pub form: Form,
-    /// The constant 0 that selects a block's only member; 0 for what is no block.
-    pub member: u32,
-    /// Memory operands of every access.
-    pub access: u32,
-    /// Loads and stores need no memory operands, no cast and no check: see [`super::plain`].
-    pub plain: bool,
-    pub length: Length,
-    /// The member of the block of scalars that holds its length.
-    pub member_of_length: u32,
-    /// Its length, once computed outside of all control flow.
-    pub counted: u32,
-}
-
-impl Object {
-    /// Not declared.
-    pub const NONE: Object = Object {
-        var: 0,
-        pointer: 0,
-        elem: Type::NONE,
-        elem_id: 0,
-        form: Form::Same,
-        member: 0,
-        access: 0,
-        plain: false,
-        length: Length::Known(0),
-        member_of_length: 0,
-        counted: 0,
-    };
-}
-
-/// The memory objects of a kernel.
-#[derive(Debug, Default)]
-pub(super) struct Objects {
-    /// Buffers, shared arrays, private arrays, tables.
-    all: Vec<Object>,
-    /// Where each kind begins.
-    first: [usize; 4],
-    /// What is done to buffers and shared arrays, where floats are changed atomically.
-    pub buffer_uses: Vec<ArrayUse>,
-    pub shared_uses: Vec<ArrayUse>,
-}
-
-impl Objects {
-    pub(super) fn clear(&mut self) {
-        let Objects {
-            all,
-            first,
-            buffer_uses,
-            shared_uses,
-        } = self;
-        all.clear();
-        *first = [0; 4];
-        buffer_uses.clear();
-        shared_uses.clear();
-    }
-
-    /// Makes places for a kernel's objects, none of them declared.
-    fn lay_out(&mut self, kernel: &Kernel) {
-        let counts = [
-            kernel.buffers().len(),
-            kernel.shared().len(),
-            kernel.private().len(),
-            kernel.tables().len(),
-        ];
-        let mut end = 0;
-        for (first, count) in self.first.iter_mut().zip(counts) {
-            *first = end;
-            // Fewer than 2^28 each.
-            end += count;
-        }
-        self.all.resize(end, Object::NONE);
-    }
-
-    /// The place of what an operand word names: the kind is in the upper bits, see [`Mem::word`]. The verifier saw that
-    /// there is such an object.
-    #[inline(always)]
-    fn place(&self, word: u32) -> Option<usize> {
-        let first = self.first.get((word / (Mem::MAX + 1)) as usize)?;
-        Some(first + (word & Mem::MAX) as usize)
-    }
-
-    /// The object of an operand word.
-    #[inline(always)]
-    fn get(&self, word: u32) -> Option<&Object> {
-        self.all.get(self.place(word)?)
-    }
-
-    pub(super) fn get_mut(&mut self, word: u32) -> Option<&mut Object> {
-        let at = self.place(word)?;
-        self.all.get_mut(at)
-    }
-
-    /// Keeps what has been declared.
-    pub(super) fn set(&mut self, mem: Mem, object: Object) {
-        if let Some(place) = self.get_mut(mem.word()) {
-            *place = object;
-        }
-    }
-
-    /// The object, if it is declared and plain.
-    #[inline(always)]
-    pub(super) fn plain(&self, word: u32) -> Option<&Object> {
-        self.get(word).filter(|object| object.plain)
-    }
-}
 
 /// The types of a buffer, which buffers of one element type share.
 #[derive(Clone, Copy, Debug)]
@@ -373,32 +235,32 @@ impl Body<'_> {
         let mut length = kernel.scalars().len() as u32;
         let mut stored = Stored::NONE;
         let buffers = kernel.buffers().iter().zip(kernel.buffer_uses());
-        for (number, (d, used)) in buffers.enumerate() {
+        for (number, (d, used)) in (0u32..).zip(buffers) {
             // Of all of them, used or not.
             let set = self.set(d.set)?;
             if used.any() {
-                self.declare_buffer(number, set, length, &mut stored);
+                let array_use = self.s.objects.buffer_uses.get(number as usize);
+                let as_bits = self.as_bits(d.elem, array_use);
+                if stored.elem != d.elem || stored.as_bits != as_bits {
+                    stored = self.declare_block(d.elem, as_bits);
+                }
+                let object = self.declare_buffer(d, *used, set, length, &mut stored);
+                self.s.objects.set(Mem::Buffer(number), object);
                 length += u32::from(self.counts(used));
             }
         }
         Ok(())
     }
 
-    /// Declares a buffer; `stored` are the types of the one before.
-    #[inline(never)]
-    fn declare_buffer(&mut self, number: usize, set: u32, length: u32, stored: &mut Stored) {
-        let kernel = self.kernel;
-        let (Some(d), Some(used)) = (
-            kernel.buffers().get(number),
-            kernel.buffer_uses().get(number),
-        ) else {
-            return;
-        };
-        let array_use = self.s.objects.buffer_uses.get(number);
-        let as_bits = self.as_bits(d.elem, array_use);
-        if stored.elem != d.elem || stored.as_bits != as_bits {
-            *stored = self.declare_block(d.elem, as_bits);
-        }
+    /// Declares a buffer of these types; `length` is the member of the block of scalars that holds its length.
+    fn declare_buffer(
+        &mut self,
+        d: &BufferDecl,
+        used: BufferUse,
+        set: u32,
+        length: u32,
+        stored: &mut Stored,
+    ) -> Object {
         let class = StorageClass::StorageBuffer;
         let var = self.w.variable(class, stored.block, None);
         self.w.bind(var, set, d.binding, d.access);
@@ -415,7 +277,7 @@ impl Body<'_> {
             self.w.decorate(var, Decoration::Coherent);
         }
         if self.options.names {
-            self.w.name(var, kernel.name_of(d.name));
+            self.w.name(var, self.kernel.name_of(d.name));
         }
         if self.options.version >= Version::V1_4 {
             self.s.interface.push(var);
@@ -424,21 +286,18 @@ impl Body<'_> {
             stored.pointer = self.w.pointer(class, stored.elem_id);
             stored.member = self.w.u32(0);
         }
-        let plain = access.is_empty() && stored.form == Form::Same && self.unchecked();
-        if let Some(object) = self.s.objects.all.get_mut(number) {
-            *object = Object {
-                var,
-                pointer: stored.pointer,
-                elem: d.elem,
-                elem_id: stored.elem_id,
-                form: stored.form,
-                member: stored.member,
-                access: access.bits(),
-                plain,
-                length: Length::Buffer,
-                member_of_length: length,
-                counted: 0,
-            };
+        Object {
+            var,
+            pointer: stored.pointer,
+            elem: d.elem,
+            elem_id: stored.elem_id,
+            form: stored.form,
+            member: stored.member,
+            access: access.bits(),
+            plain: access.is_empty() && stored.form == Form::Same && self.unchecked(),
+            length: Length::Buffer,
+            member_of_length: length,
+            counted: 0,
         }
     }
 
@@ -575,10 +434,14 @@ impl Body<'_> {
     /// Writes the entry point and its execution modes.
     pub(super) fn finish(&mut self) {
         let name = self.kernel.name();
-        self.w.entry_point(self.function, name, &self.s.interface);
+        self.w
+            .preamble
+            .entry_point(self.function, name, &self.s.interface);
         let [x, y, z] = self.kernel.workgroup_size();
         let (first, size) = (head(S::ExecutionMode, 6), ExecutionMode::LocalSize as u32);
-        self.w.modes([first, self.function, size, x, y, z], 6);
+        self.w
+            .preamble
+            .modes([first, self.function, size, x, y, z], 6);
         if self.options.names {
             self.w.name(self.function, name);
         }
@@ -611,7 +474,7 @@ impl Body<'_> {
             ExecutionMode::SignedZeroInfNanPreserve as u32,
             ExecutionMode::DenormPreserve as u32,
         ];
-        self.w.modes(
+        self.w.preamble.modes(
             [
                 first, function, to_even, width, first, function, zeros, width, first, function,
                 denorms, width,

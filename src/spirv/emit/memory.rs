@@ -2,8 +2,9 @@
 
 use super::body::Body;
 use super::bounds::Place;
-use super::declare::{Length, Object};
-use super::sections::{cap, head};
+use super::objects::{Length, Object};
+use super::preamble::cap;
+use super::sections::head;
 use super::tape::Tape;
 use crate::kernel::Inst;
 use crate::types::Type;

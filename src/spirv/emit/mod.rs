@@ -44,8 +44,10 @@ mod half;
 mod interner;
 mod marks;
 mod memory;
+mod objects;
 mod options;
 mod plain;
+mod preamble;
 mod recipe;
 mod scalars;
 mod sections;
@@ -67,7 +69,8 @@ pub use options::{
 use crate::kernel::{Kernel, Module};
 use crate::limits::{Limit, exceeds};
 use body::{Body, Scratch};
-use sections::{Writer, cap};
+use preamble::cap;
+use sections::Writer;
 
 /// Emits kernels, one after the other, in memory that it keeps.
 #[derive(Debug, Default)]

@@ -6,115 +6,15 @@
 use super::interner::{Ids, Interner};
 use super::marks::Marks;
 use super::options::{MemoryModel, Version};
+use super::preamble::{Preamble, push_string, string_words};
 use super::tape::Tape;
 use crate::types::Access;
-use spirv::{Capability, Decoration, ExecutionModel, Op};
-
-/// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
-pub(super) mod cap {
-    pub const INT64: u32 = 1 << 1;
-    pub const FLOAT64: u32 = 1 << 2;
-    pub const INT64_ATOMICS: u32 = 1 << 3;
-    pub const GROUP_NON_UNIFORM: u32 = 1 << 4;
-    pub const DENORM_PRESERVE: u32 = 1 << 5;
-    pub const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 1 << 6;
-    pub const ROUNDING_MODE_RTE: u32 = 1 << 7;
-    pub const ATOMIC_FLOAT32_ADD: u32 = 1 << 8;
-    pub const VULKAN_MEMORY_MODEL: u32 = 1 << 9;
-    pub const VULKAN_MEMORY_MODEL_DEVICE_SCOPE: u32 = 1 << 10;
-    pub const FLOAT16: u32 = 1 << 11;
-    pub const STORAGE_8: u32 = 1 << 12;
-    pub const STORAGE_16: u32 = 1 << 13;
-    pub const VOTE: u32 = 1 << 14;
-    pub const BALLOT: u32 = 1 << 15;
-    pub const SHUFFLE: u32 = 1 << 16;
-    pub const SHUFFLE_RELATIVE: u32 = 1 << 17;
-    pub const ARITHMETIC: u32 = 1 << 18;
-    pub const DOT_PRODUCT: u32 = 1 << 19;
-    pub const DOT_PACKED: u32 = 1 << 20;
-    pub const ATOMIC_FLOAT64_ADD: u32 = 1 << 21;
-    pub const ATOMIC_FLOAT32_MIN_MAX: u32 = 1 << 22;
-}
-
-const CAPABILITIES: [Capability; 23] = [
-    Capability::Shader,
-    Capability::Int64,
-    Capability::Float64,
-    Capability::Int64Atomics,
-    Capability::GroupNonUniform,
-    Capability::DenormPreserve,
-    Capability::SignedZeroInfNanPreserve,
-    Capability::RoundingModeRTE,
-    Capability::AtomicFloat32AddEXT,
-    Capability::VulkanMemoryModel,
-    Capability::VulkanMemoryModelDeviceScope,
-    Capability::Float16,
-    Capability::StorageBuffer8BitAccess,
-    Capability::StorageBuffer16BitAccess,
-    Capability::GroupNonUniformVote,
-    Capability::GroupNonUniformBallot,
-    Capability::GroupNonUniformShuffle,
-    Capability::GroupNonUniformShuffleRelative,
-    Capability::GroupNonUniformArithmetic,
-    Capability::DotProduct,
-    Capability::DotProductInput4x8BitPacked,
-    Capability::AtomicFloat64AddEXT,
-    Capability::AtomicFloat32MinMaxEXT,
-];
-
-/// Extensions, the capabilities that bring them, and the version that took them into the core.
-const EXTENSIONS: [(&str, u32, Option<Version>); 6] = [
-    (
-        "SPV_KHR_float_controls",
-        cap::DENORM_PRESERVE | cap::SIGNED_ZERO_INF_NAN_PRESERVE | cap::ROUNDING_MODE_RTE,
-        Some(Version::V1_4),
-    ),
-    (
-        "SPV_KHR_vulkan_memory_model",
-        cap::VULKAN_MEMORY_MODEL,
-        Some(Version::V1_5),
-    ),
-    (
-        "SPV_EXT_shader_atomic_float_add",
-        cap::ATOMIC_FLOAT32_ADD | cap::ATOMIC_FLOAT64_ADD,
-        None,
-    ),
-    (
-        "SPV_EXT_shader_atomic_float_min_max",
-        cap::ATOMIC_FLOAT32_MIN_MAX,
-        None,
-    ),
-    ("SPV_KHR_8bit_storage", cap::STORAGE_8, Some(Version::V1_5)),
-    (
-        "SPV_KHR_integer_dot_product",
-        cap::DOT_PRODUCT,
-        Some(Version::V1_6),
-    ),
-];
+use spirv::{Decoration, Op};
 
 /// The first word of an instruction: how many words it has, and its opcode.
 #[inline(always)]
 pub(super) const fn head(op: Op, words: u32) -> u32 {
     words << 16 | op as u32
-}
-
-/// Appends a literal string (SPIR-V section 2.2.1): UTF-8, little-endian in its words, a NUL at the end.
-pub(super) fn push_string(out: &mut Tape, text: &str) {
-    let (quads, rest) = text.as_bytes().as_chunks::<4>();
-    let mut last = [0; 4];
-    for (to, &from) in last.iter_mut().zip(rest) {
-        *to = from;
-    }
-    let room = out.room(quads.len() + 1).iter_mut();
-    for (to, &quad) in room.zip(quads.iter().chain([&last])) {
-        *to = u32::from_le_bytes(quad);
-    }
-    out.advance(quads.len() + 1);
-}
-
-/// The words of such a string.
-pub(super) fn string_words(text: &str) -> usize {
-    text.len() / 4 + 1
 }
 
 /// The room in front of the functions of the first module: enough for what precedes those of a small kernel.
@@ -123,17 +23,7 @@ const FRONT: usize = 512;
 /// A module under construction. Its memory is kept between modules.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// The preamble, from the header to the memory model; the entry points; their execution modes.
-    ///
-    /// The preamble stays from one module to the next, and is written last, if it is to be another.
-    head: Tape,
-    /// The number of its words, and what it was written for.
-    preamble: usize,
-    preamble_for: Option<(u32, bool, Version, MemoryModel)>,
-    /// Where the entry points end.
-    entries: usize,
-    /// Another head, while one is written.
-    spare: Tape,
+    pub preamble: Preamble,
     pub names: Tape,
     annotations: Tape,
     /// Those that follow the annotations.
@@ -179,11 +69,7 @@ pub(super) struct Writer {
 impl Default for Writer {
     fn default() -> Writer {
         Writer {
-            head: Tape::default(),
-            preamble: 0,
-            preamble_for: None,
-            entries: 0,
-            spare: Tape::default(),
+            preamble: Preamble::default(),
             names: Tape::default(),
             annotations: Tape::default(),
             marks: Marks::default(),
@@ -213,11 +99,7 @@ impl Writer {
     /// Empties everything. Names every field, so that a new one does not compile until it is emptied here.
     pub(super) fn clear(&mut self) {
         let Writer {
-            head,
             preamble,
-            preamble_for: _,
-            entries,
-            spare: _,
             names,
             annotations,
             marks,
@@ -240,8 +122,7 @@ impl Writer {
             fma64,
             recipe_tables,
         } = self;
-        head.truncate(*preamble);
-        *entries = *preamble;
+        preamble.clear();
         for section in [names, annotations, globals, locals] {
             section.clear();
         }
@@ -473,32 +354,12 @@ impl Writer {
         self.function = self.body.len();
     }
 
-    /// Writes an entry point: `OpEntryPoint`, naming `interface`, and its `OpExecutionMode`s.
-    pub(super) fn entry_point(&mut self, id: u32, name: &str, interface: &[u32]) {
-        let begin = self.head.len();
-        // The kernel's words were counted before anything of it was written.
-        let words = 3 + string_words(name) + interface.len();
-        let model = ExecutionModel::GLCompute as u32;
-        self.head
-            .put([head(Op::EntryPoint, words as u32), model, id]);
-        push_string(&mut self.head, name);
-        self.head.extend_from_slice(interface);
-        // In front of the modes of entry points before.
-        self.head.rotate(self.entries, begin);
-        self.entries += words;
-    }
-
-    /// Writes the first `count` words: execution modes of the entry point written last.
-    #[inline(always)]
-    pub(super) fn modes<const N: usize>(&mut self, words: [u32; N], count: usize) {
-        self.head.put_first(words, count);
-    }
-
     /// The whole module.
     pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
-        self.write_preamble(version, model);
+        let (caps, glsl, next) = (self.caps, self.glsl, self.next);
+        self.preamble.finish(caps, glsl, next, version, model);
         let sections = [
-            self.head.words(),
+            self.preamble.words(),
             self.names.words(),
             self.annotations.words(),
             self.marks.words(),
@@ -517,56 +378,6 @@ impl Writer {
             place(&mut front, section);
         }
         module
-    }
-
-    /// What precedes the entry points.
-    fn write_preamble(&mut self, version: Version, model: MemoryModel) {
-        let wanted = Some((self.caps, self.glsl != 0, version, model));
-        if self.preamble_for != wanted {
-            self.write_other_preamble(version, model);
-            self.preamble_for = wanted;
-        }
-        if let Some(bound) = self.head.get_mut(3) {
-            *bound = self.next;
-        }
-        if self.glsl != 0
-            && let Some(id) = self.head.get_mut(self.preamble.saturating_sub(8))
-        {
-            *id = self.glsl;
-        }
-    }
-
-    /// The same without the bound and the id of GLSL.std.450.
-    #[cold]
-    fn write_other_preamble(&mut self, version: Version, model: MemoryModel) {
-        let out = &mut self.spare;
-        out.clear();
-        out.put([spirv::MAGIC_NUMBER, version.word(), 0, 0, 0]);
-        let mut caps = self.caps;
-        while let Some(capability) = CAPABILITIES.get(caps.trailing_zeros() as usize) {
-            out.put([head(Op::Capability, 2), *capability as u32]);
-            caps &= caps - 1;
-        }
-        for (name, caps, core) in EXTENSIONS {
-            if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
-                out.push(head(Op::Extension, 1 + string_words(name) as u32));
-                push_string(out, name);
-            }
-        }
-        if self.glsl != 0 {
-            // Four words of name, then three of memory model: the id is the eighth from the end.
-            out.put([head(Op::ExtInstImport, 6), 0]);
-            push_string(out, "GLSL.std.450");
-        }
-        let model = match model {
-            MemoryModel::Glsl450 => spirv::MemoryModel::GLSL450,
-            MemoryModel::Vulkan => spirv::MemoryModel::Vulkan,
-        };
-        out.put([head(Op::MemoryModel, 3), 0, model as u32]);
-        let (length, rest) = (out.len(), self.head.words().get(self.preamble..));
-        out.extend_from_slice(rest.unwrap_or(&[]));
-        core::mem::swap(&mut self.head, &mut self.spare);
-        self.preamble = length;
     }
 }
 

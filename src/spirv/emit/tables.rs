@@ -1,7 +1,7 @@
 //! Tables of constants: variables of the module with an initialiser, which an index at run time needs.
 
 use super::body::Body;
-use super::declare::{Length, Object};
+use super::objects::{Length, Object};
 use super::options::Version;
 use super::sections::{Writer, head};
 use crate::kernel::{Bounds, Mem};

@@ -1,7 +1,8 @@
 //! Types and constants, each declared once.
 
 use super::interner::key;
-use super::sections::{Writer, cap, head};
+use super::preamble::cap;
+use super::sections::{Writer, head};
 use crate::types::{Scalar, Type};
 use spirv::{Decoration, Op, StorageClass};
 

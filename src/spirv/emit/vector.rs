@@ -1,7 +1,7 @@
 //! Vectors: made of components and taken apart.
 
 use super::body::Body;
-use super::declare::{Form, Object};
+use super::objects::{Form, Object};
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::Op as S;

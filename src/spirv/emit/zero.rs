@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::builtins::Builtin;
-use super::declare::Object;
+use super::objects::Object;
 use super::sections::head;
 use crate::kernel::Mem;
 use crate::types::Type;
