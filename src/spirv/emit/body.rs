@@ -181,6 +181,7 @@ impl<'a> Body<'a> {
             let mut pattern = None;
             if plain::has_patterns(inst.op) {
                 pattern = self.fitting(inst);
+                // Two and more in a row are worth the loop.
                 let next = self.insts.get(self.at + 1);
                 if pattern.is_some() && next.is_some_and(|next| self.fitting(next).is_some()) {
                     let before = self.at;

@@ -348,16 +348,17 @@ impl Body<'_> {
     pub(super) fn single(&mut self, inst: &Inst, pattern: &Pattern) -> u32 {
         let ty = self.w.ty(inst.ty);
         let (a, b) = (self.val(inst.a), self.val(inst.b));
-        let (first, words) = (pattern.head, (pattern.head >> 16) as usize);
+        // The number of words is in the upper half.
+        let (first, count) = (pattern.head, (pattern.head >> 16) as usize);
         if pattern.needs != 0 {
             let (set, number, c) = (self.w.glsl(), pattern.number, self.val(inst.c));
             let id = self.w.id();
-            let words_ = [first, ty, id, set, u32::from(number), a, b, c];
-            self.w.body.put_first(words_, words);
+            let words = [first, ty, id, set, u32::from(number), a, b, c];
+            self.w.body.put_first(words, count);
             return id;
         }
         let id = self.w.id();
-        self.w.body.put_first([first, ty, id, a, b], words);
+        self.w.body.put_first([first, ty, id, a, b], count);
         if pattern.exact & !self.contract() {
             self.w.marks.push(id);
         }
@@ -367,7 +368,8 @@ impl Body<'_> {
     /// Writes instructions as long as they have patterns that fit and nothing that they need is undeclared, up to
     /// [`LONGEST`] of them.
     ///
-    /// Operands that a pattern has not are written all the same, and then written over.
+    /// Operands that a pattern has not are written all the same, and then written over. Inlined, the loop would not keep
+    /// its counters in registers.
     #[inline(never)]
     pub(super) fn stretch(&mut self) {
         let (insts, types) = (self.insts, &self.w.types);
@@ -423,7 +425,6 @@ impl Body<'_> {
             if let Some(slot) = values.get_mut(at) {
                 *slot = next;
             }
-            // The number of words is in the upper half.
             used += (pattern.head >> 16) as usize;
             next = next.wrapping_add(1);
             at += 1;

@@ -372,7 +372,7 @@ impl Writer {
             self.body.move_up(self.front, length);
             self.front += length;
         }
-        let module = self.body.from_front(self.front - length);
+        let module = self.body.all_from(self.front - length);
         let mut front = &mut *module;
         for section in sections {
             place(&mut front, section);

@@ -14,7 +14,7 @@ impl Tape {
         self.len = 0;
     }
 
-    /// Begins anew, behind so many words that are written last: see [`Tape::from_front`].
+    /// Begins anew, behind so many words that are written last: see [`Tape::all_from`].
     pub(super) fn begin_at(&mut self, front: usize) {
         self.len = front;
     }
@@ -118,7 +118,7 @@ impl Tape {
     }
 
     /// The words from `at` on, of which the first may not have been written yet.
-    pub(super) fn from_front(&mut self, at: usize) -> &mut [u32] {
+    pub(super) fn all_from(&mut self, at: usize) -> &mut [u32] {
         self.memory.get_mut(at..self.len).unwrap_or(&mut [])
     }
 
@@ -193,7 +193,7 @@ mod tests {
             tape.begin_at(front);
             tape.extend(0..1000);
             tape.move_up(front, wider - front);
-            let all = tape.from_front(1);
+            let all = tape.all_from(1);
             all[..wider - 1].fill(u32::MAX);
             assert_eq!(all.len(), wider - 1 + 1000);
             assert!(all[wider - 1..].iter().copied().eq(0..1000), "{front}");
