@@ -106,7 +106,7 @@ pub(super) fn string_words(text: &str) -> usize {
     text.len() / 4 + 1
 }
 
-/// The words from the header to the execution modes.
+/// The words from the header to the execution modes, those of all entry points behind the last of these.
 ///
 /// Those up to the memory model are written last, since capabilities turn up on the way; but one module mostly needs what
 /// the one before needed, so that they stay until they are to be others.
@@ -116,26 +116,24 @@ pub(super) struct Preamble {
     /// The number of words up to the memory model, and what they were written for.
     kept: usize,
     kept_for: Option<(u32, bool, Version, MemoryModel)>,
-    /// Where the entry points end.
-    entries: usize,
     /// Memory to write others in.
     spare: Tape,
+    modes: Tape,
 }
 
 impl Preamble {
     pub(super) fn clear(&mut self) {
         self.words.truncate(self.kept);
-        self.entries = self.kept;
+        self.modes.clear();
     }
 
-    /// The words, right once [`Preamble::finish`] has been called.
-    pub(super) fn words(&self) -> &[u32] {
-        self.words.words()
+    /// The words in two parts, right once [`Preamble::finish`] has been called.
+    pub(super) fn words(&self) -> [&[u32]; 2] {
+        [self.words.words(), self.modes.words()]
     }
 
-    /// Appends an `OpEntryPoint` that names `interface`; its execution modes are to follow.
+    /// Appends an `OpEntryPoint` that names `interface`.
     pub(super) fn entry_point(&mut self, id: u32, name: &str, interface: &[u32]) {
-        let begin = self.words.len();
         // The kernel's words were counted before anything of it was written.
         let words = 3 + string_words(name) + interface.len();
         let model = ExecutionModel::GLCompute as u32;
@@ -143,15 +141,12 @@ impl Preamble {
             .put([head(Op::EntryPoint, words as u32), model, id]);
         push_string(&mut self.words, name);
         self.words.extend_from_slice(interface);
-        // In front of the modes of the entry points before.
-        self.words.rotate(self.entries, begin);
-        self.entries += words;
     }
 
-    /// Appends the first `count` words: execution modes of the last entry point.
+    /// Appends the first `count` words: execution modes.
     #[inline(always)]
     pub(super) fn modes<const N: usize>(&mut self, words: [u32; N], count: usize) {
-        self.words.put_first(words, count);
+        self.modes.put_first(words, count);
     }
 
     /// Writes what comes up to the memory model: `caps` are bits of [`cap`], `glsl` is the id of GLSL.std.450 or 0.

@@ -358,8 +358,10 @@ impl Writer {
     pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
         let (caps, glsl, next) = (self.caps, self.glsl, self.next);
         self.preamble.finish(caps, glsl, next, version, model);
+        let [preamble, modes] = self.preamble.words();
         let sections = [
-            self.preamble.words(),
+            preamble,
+            modes,
             self.names.words(),
             self.annotations.words(),
             self.marks.words(),

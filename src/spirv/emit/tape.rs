@@ -101,19 +101,9 @@ impl Tape {
 
     /// Puts words in front of the one that is at `at`.
     pub(super) fn insert(&mut self, at: usize, words: &[u32]) {
-        let end = self.len;
         self.extend_from_slice(words);
-        self.rotate(at, end);
-    }
-
-    /// Lets the words from `mid` on change places with those from `at` to there.
-    #[inline]
-    pub(super) fn rotate(&mut self, at: usize, mid: usize) {
-        if at < mid
-            && let Some(tail) = self.memory.get_mut(at..self.len)
-            && mid - at <= tail.len()
-        {
-            tail.rotate_left(mid - at);
+        if let Some(tail) = self.memory.get_mut(at..self.len) {
+            tail.rotate_right(words.len());
         }
     }
 
