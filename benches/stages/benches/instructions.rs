@@ -78,10 +78,10 @@ fn run_every_stage() {
     for case in Case::ALL {
         for _ in 0..2 {
             ours.whole_ptx(case);
-            ours.whole_spirv(case);
-            let words = std::mem::take(&mut ours.words);
+            let kernel = ours.build(case);
+            let words = ours.emit_spirv(&kernel).to_vec();
+            ours.recycle(kernel);
             ours.validate(&words);
-            ours.words = words;
         }
         let mut built = None;
         dumped(&mut || built = Some(ours.build(case)));
@@ -94,9 +94,8 @@ fn run_every_stage() {
         dumped(&mut || {
             ours.emit_spirv(&kernel);
         });
-        let words = std::mem::take(&mut ours.words);
+        let words = ours.emit_spirv(&kernel).to_vec();
         dumped(&mut || ours.validate(&words));
-        ours.words = words;
         ours.recycle(kernel);
     }
 }

@@ -15,8 +15,6 @@ pub struct Ours {
     validator: Validator,
     ptx_options: ptx::Options,
     spirv_options: spirv::Options,
-    /// The SPIR-V written last.
-    pub words: Vec<u32>,
 }
 
 impl Default for Ours {
@@ -30,7 +28,6 @@ impl Default for Ours {
             validator: Validator::new(),
             ptx_options: ptx::Options::new(target),
             spirv_options: spirv::Options::default(),
-            words: Vec::new(),
         }
     }
 }
@@ -65,11 +62,10 @@ impl Ours {
     /// # Panics
     /// Where the emitter refuses it.
     #[inline(never)]
-    pub fn emit_spirv(&mut self, kernel: &Kernel) -> usize {
+    pub fn emit_spirv(&mut self, kernel: &Kernel) -> &[u32] {
         self.spirv
-            .emit(kernel, &self.spirv_options, &mut self.words)
-            .expect("SPIR-V");
-        self.words.len()
+            .words(kernel, &self.spirv_options)
+            .expect("SPIR-V")
     }
 
     /// Builds, verifies and emits PTX.
@@ -84,11 +80,14 @@ impl Ours {
     }
 
     /// Builds, verifies and emits SPIR-V.
-    pub fn whole_spirv(&mut self, case: Case) -> usize {
+    ///
+    /// # Panics
+    /// Where the emitter refuses it.
+    pub fn whole_spirv(&mut self, case: Case) -> &[u32] {
         let kernel = self.build(case);
-        let words = self.emit_spirv(&kernel);
-        self.recycle(kernel);
-        words
+        let words = self.spirv.words(&kernel, &self.spirv_options);
+        self.builder.recycle(kernel);
+        words.expect("SPIR-V")
     }
 
     /// Validates a module.

@@ -3,7 +3,7 @@
 use super::body::{Body, Class, class};
 use super::half::working;
 use super::options::DotProducts;
-use super::sections::cap;
+use super::preamble::cap;
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::{GlslStd450Op as Gl, Op as S};
@@ -47,6 +47,12 @@ impl Body<'_> {
             }
             Class::Float | Class::Bool | Class::None => self.unsupported(inst, inst.ty, NO_FORM),
         }
+    }
+
+    pub(super) fn select(&mut self, inst: &Inst) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let (condition, yes, no) = (self.val(inst.a), self.val(inst.b), self.val(inst.c));
+        self.w.op3(S::Select, ty, condition, yes, no)
     }
 
     /// A float operation, not contracted unless the kernel allows it.

@@ -2,8 +2,9 @@
 
 use super::arith::NO_FORM;
 use super::body::{Body, Class, class};
-use super::declare::{Form, Object};
-use super::sections::{cap, head};
+use super::objects::{Form, Object};
+use super::preamble::cap;
+use super::sections::head;
 use crate::kernel::{Inst, Ordering, Uses};
 use crate::types::{Order, Scope, Type};
 use spirv::{MemorySemantics as Semantics, Op as S, Scope as SpvScope};
@@ -110,7 +111,7 @@ impl Body<'_> {
         self.at_target(inst, 1, |body, target| {
             let value = body.storable(&target.object, value);
             let semantics = body.semantics(target.order);
-            body.w.body.extend_from_slice(&[
+            body.w.body.put([
                 head(S::AtomicStore, 5),
                 target.pointer,
                 target.scope,
@@ -195,7 +196,7 @@ impl Body<'_> {
         [value, comparand]: [u32; 2],
     ) -> u32 {
         let (equal, unequal) = (self.semantics(target.order), self.unequal(target.order));
-        self.w.body.extend_from_slice(&[
+        self.w.body.put([
             head(S::AtomicCompareExchange, 9),
             ty,
             id,
@@ -242,7 +243,7 @@ impl Body<'_> {
         let done = self.w.op2(S::IEqual, bool_ty, found, expected);
         self.w
             .body
-            .extend_from_slice(&[head(S::BranchConditional, 4), done, merge, continue_]);
+            .put([head(S::BranchConditional, 4), done, merge, continue_]);
         self.w.label(continue_);
         self.w.branch(header);
         self.start(merge);
@@ -267,7 +268,7 @@ impl Body<'_> {
         let (scope, semantics) = (self.scope(Scope::Workgroup), self.w.u32(mask));
         self.w
             .body
-            .extend_from_slice(&[head(S::ControlBarrier, 4), scope, scope, semantics]);
+            .put([head(S::ControlBarrier, 4), scope, scope, semantics]);
         0
     }
 
@@ -281,7 +282,7 @@ impl Body<'_> {
         let (scope, semantics) = (self.w.u32(SpvScope::Subgroup as u32), self.w.u32(mask));
         self.w
             .body
-            .extend_from_slice(&[head(S::ControlBarrier, 4), scope, scope, semantics]);
+            .put([head(S::ControlBarrier, 4), scope, scope, semantics]);
         0
     }
 
@@ -295,7 +296,7 @@ impl Body<'_> {
         let (scope, semantics) = (self.scope(scope), self.w.u32(mask));
         self.w
             .body
-            .extend_from_slice(&[head(S::MemoryBarrier, 3), scope, semantics]);
+            .put([head(S::MemoryBarrier, 3), scope, semantics]);
         0
     }
 }

@@ -53,6 +53,9 @@ impl Body<'_> {
         // 8 to 64 bits.
         let mask = ty.bytes() * 8 - 1;
         if let Some(n) = self.known(operand) {
+            if n <= u64::from(mask) {
+                return self.val(operand);
+            }
             // Masked to six bits.
             return self.w.u32((n & u64::from(mask)) as u32);
         }

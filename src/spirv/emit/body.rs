@@ -3,10 +3,10 @@
 use super::arith::NO_FORM;
 use super::builtins::{self, Builtin};
 use super::control::Frame;
-use super::declare::Objects;
 use super::error::Error;
+use super::objects::Objects;
 use super::options::{FloatMode, MemoryModel, Options};
-use super::plain::{self, Stop};
+use super::plain::{self, COMPARISONS};
 use super::scalars::Scalars;
 use super::sections::{Writer, head};
 use crate::kernel::{Inst, Kernel};
@@ -105,7 +105,8 @@ pub(super) struct Body<'a> {
     /// The kernel's number in the module.
     pub number: usize,
     pub insts: &'a [Inst],
-    at: usize,
+    /// The number of the instruction being written.
+    pub at: usize,
     /// The function.
     pub function: u32,
     /// The label of the block being written.
@@ -115,7 +116,7 @@ pub(super) struct Body<'a> {
     /// Where scalars are, once one is read.
     pub scalars: Option<Scalars>,
     /// Built-ins in the interface, and their values loaded outside of all control flow, which dominate the rest.
-    pub builtins: [builtins::Seen; builtins::COUNT],
+    pub builtins: builtins::Seen,
     pub locals: u32,
     pub vulkan: bool,
     pub strict: bool,
@@ -126,6 +127,8 @@ pub(super) struct Body<'a> {
     /// Blocks of the emitter's own that are open: what is made there does not dominate the rest.
     pub nested: u32,
     contract: bool,
+    /// What no pattern may need: see [`plain`].
+    pub unfit: u8,
     /// Above this id, or after an error, the pass stops.
     pub stop: u32,
     error: Option<Error>,
@@ -160,6 +163,7 @@ impl<'a> Body<'a> {
             active: 0,
             nested: 0,
             contract: kernel.contract(),
+            unfit: Body::unfit(options.fma),
             // One instruction takes a few hundred ids at most, so that ids stay far below 2^32.
             stop: options.limits.id_bound.min(u32::MAX - (1 << 20)),
             error: None,
@@ -174,27 +178,28 @@ impl<'a> Body<'a> {
             self.s.values.resize(self.insts.len(), 0);
         }
         while let Some(inst) = self.insts.get(self.at) {
-            if plain::has_pattern(inst) {
-                let (at, why) = self.plain(self.at);
-                self.at = at;
-                match why {
-                    Stop::End => break,
-                    Stop::Room => {
+            let mut pattern = None;
+            if plain::has_patterns(inst.op) {
+                pattern = self.fitting(inst);
+                // Two and more in a row are worth the loop.
+                let next = self.insts.get(self.at + 1);
+                if pattern.is_some() && next.is_some_and(|next| self.fitting(next).is_some()) {
+                    let before = self.at;
+                    self.stretch();
+                    if self.at != before {
                         self.check_ids()?;
                         continue;
                     }
-                    Stop::Other => {}
                 }
             }
-            if let Some(inst) = self.insts.get(self.at)
-                && !self.declare_for(inst)
-            {
-                let value = self.instruction(inst);
-                if let Some(slot) = self.s.values.get_mut(self.at) {
-                    *slot = value;
-                }
-                self.at += 1;
+            let value = match pattern {
+                Some(pattern) => self.single(inst, pattern),
+                None => self.instruction(inst),
+            };
+            if let Some(slot) = self.s.values.get_mut(self.at) {
+                *slot = value;
             }
+            self.at += 1;
             self.check_ids()?;
         }
         if !self.terminated {
@@ -325,20 +330,20 @@ impl<'a> Body<'a> {
             Op::And
             | Op::Or
             | Op::Xor
-            | Op::Eq
-            | Op::Ne
-            | Op::Lt
-            | Op::Le
-            | Op::Gt
-            | Op::Ge
-            | Op::Select
             | Op::Floor
             | Op::Ceil
             | Op::Trunc
             | Op::RoundEven
             | Op::Construct2
-            | Op::VarGet
-            | Op::VarSet => self.unsupported(inst, inst.ty, NO_FORM),
+            | Op::VarGet => self.unsupported(inst, inst.ty, NO_FORM),
+
+            Op::Eq => self.compare(inst, &COMPARISONS[0]),
+            Op::Ne => self.compare(inst, &COMPARISONS[1]),
+            Op::Lt => self.compare(inst, &COMPARISONS[2]),
+            Op::Le => self.compare(inst, &COMPARISONS[3]),
+            Op::Gt => self.compare(inst, &COMPARISONS[4]),
+            Op::Ge => self.compare(inst, &COMPARISONS[5]),
+            Op::Select => self.select(inst),
 
             Op::MulHi => self.mul_hi(inst),
             Op::Div => self.div(inst),
@@ -398,6 +403,7 @@ impl<'a> Body<'a> {
             Op::Store => self.store(inst),
             Op::ArrayLength => self.array_length(inst),
             Op::Var => self.var(inst),
+            Op::VarSet => self.var_set(inst),
 
             Op::AtomicLoad => self.atomic_load(inst),
             Op::AtomicStore => self.atomic_store(inst),

@@ -1,9 +1,9 @@
 //! Accesses out of bounds, where they are checked.
 
 use super::body::Body;
-use super::declare::{Length, Object};
+use super::objects::{Length, Object};
 use super::options::Lengths;
-use crate::kernel::{Bounds, Mem};
+use crate::kernel::Bounds;
 use crate::op::Op;
 use crate::types::Type;
 use spirv::Op as S;
@@ -47,10 +47,15 @@ impl Body<'_> {
     ///
     /// The sum does not wrap: the index is compared with the length less the offset, and added to only then. An index of
     /// 64 bits that has been found to be below a length needs 32.
+    #[inline]
     pub(super) fn place(&mut self, word: u32, object: &Object, operand: u32, offset: u32) -> Place {
-        if self.options.bounds == Bounds::Unchecked {
-            return Place::There(self.index(operand, offset));
+        match self.options.bounds {
+            Bounds::Unchecked => Place::There(self.index(operand, offset)),
+            Bounds::Checked => self.checked_place(word, object, operand, offset),
         }
+    }
+
+    fn checked_place(&mut self, word: u32, object: &Object, operand: u32, offset: u32) -> Place {
         let wide = self.type_of(operand) == Type::U64;
         let most = self.at_most(operand);
         // SPIR-V takes a 32-bit index as signed; only elements of one byte are as many.
@@ -134,8 +139,7 @@ impl Body<'_> {
         };
         if self.s.frames.is_empty()
             && self.nested == 0
-            && let Some(Mem::Buffer(n)) = Mem::from_word(word)
-            && let Some(object) = self.s.objects.buffers.get_mut(n as usize)
+            && let Some(object) = self.s.objects.get_mut(word)
         {
             object.counted = length;
         }

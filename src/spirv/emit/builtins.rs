@@ -1,7 +1,8 @@
 //! Built-in variables and the values made from them.
 
 use super::body::Body;
-use super::sections::{cap, head};
+use super::preamble::cap;
+use super::sections::{Writer, head};
 use crate::types::Type;
 use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
 
@@ -60,13 +61,46 @@ impl Builtin {
     }
 }
 
-/// What a kernel has of a built-in so far.
+/// What a kernel has of the built-ins so far.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Seen {
-    /// It is in the interface.
-    named: bool,
-    /// Its value, loaded outside of all control flow; 0 if it was not.
-    value: u32,
+    /// Those that are in the interface, as bits.
+    named: u32,
+    /// The values loaded outside of all control flow; 0 if one was not.
+    values: [u32; COUNT],
+}
+
+/// The type of a built-in variable's value, and that of the variable.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Input {
+    ty: u32,
+    pointer: u32,
+}
+
+impl Writer {
+    /// The types of a built-in variable: `u32`, or a vector of three.
+    fn input(&mut self, vector: bool) -> Input {
+        let known = self.inputs.get(usize::from(vector));
+        if let Some(&known) = known
+            && known.ty != 0
+        {
+            return known;
+        }
+        let mut ty = self.ty(Type::U32);
+        if vector {
+            // No other vector has three components.
+            let (id, component) = (self.id(), ty);
+            let first = head(S::TypeVector, 4);
+            self.globals.put([first, id, component, 3]);
+            ty = id;
+        }
+        let pointer = self.new_pointer(StorageClass::Input, ty);
+        let input = Input { ty, pointer };
+        if let Some(slot) = self.inputs.get_mut(usize::from(vector)) {
+            *slot = input;
+        }
+        input
+    }
 }
 
 impl Body<'_> {
@@ -100,45 +134,37 @@ impl Body<'_> {
     /// The value of a built-in variable, loaded here unless a load outside of all control flow dominates this place.
     pub(super) fn read(&mut self, builtin: Builtin) -> u32 {
         let n = builtin as usize;
-        let seen = self.builtins.get(n).copied().unwrap_or_default();
-        if seen.value != 0 {
-            return seen.value;
+        if let Some(&value) = self.builtins.values.get(n)
+            && value != 0
+        {
+            return value;
         }
-        let u32_ty = self.w.ty(Type::U32);
-        let ty = if builtin.is_vector() {
-            self.w.vector(u32_ty, 3)
-        } else {
-            u32_ty
-        };
-        let var = self.builtin_variable(builtin, ty);
-        if !seen.named {
+        let Input { ty, pointer } = self.w.input(builtin.is_vector());
+        let var = self.builtin_variable(builtin, pointer);
+        if self.builtins.named & 1 << n == 0 {
+            self.builtins.named |= 1 << n;
             self.s.interface.push(var);
         }
         let value = self.w.op1(S::Load, ty, var);
-        if let Some(seen) = self.builtins.get_mut(n) {
-            seen.named = true;
-            if self.s.frames.is_empty() && self.nested == 0 {
-                seen.value = value;
-            }
+        if self.s.frames.is_empty()
+            && self.nested == 0
+            && let Some(slot) = self.builtins.values.get_mut(n)
+        {
+            *slot = value;
         }
         value
     }
 
-    fn builtin_variable(&mut self, builtin: Builtin, ty: u32) -> u32 {
+    fn builtin_variable(&mut self, builtin: Builtin, pointer: u32) -> u32 {
         let n = builtin as usize;
         if let Some(&var) = self.w.builtins.get(n)
             && var != 0
         {
             return var;
         }
-        let pointer = self.w.pointer(StorageClass::Input, ty);
         let var = self.w.variable(StorageClass::Input, pointer, None);
-        self.w.annotations.extend_from_slice(&[
-            head(S::Decorate, 4),
-            var,
-            Decoration::BuiltIn as u32,
-            builtin.decoration() as u32,
-        ]);
+        let decoration = builtin.decoration() as u32;
+        self.w.decorate_with(var, Decoration::BuiltIn, decoration);
         if builtin.is_subgroup() {
             self.w.caps |= cap::GROUP_NON_UNIFORM;
         }

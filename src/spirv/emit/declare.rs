@@ -2,13 +2,17 @@
 
 use super::body::Body;
 use super::error::Error;
+use super::objects::{Form, Length, Object};
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
-use super::sections::{cap, head, push_string, string_words};
+use super::preamble::{cap, string_words};
+use super::sections::head;
 use super::types::register;
-use crate::kernel::{ArrayUse, Bounds, BufferUse, Mem, SharedLen, Uses, push_constant_slot};
+use crate::kernel::{
+    ArrayUse, Bounds, BufferDecl, BufferUse, Mem, SharedLen, Uses, push_constant_slot,
+};
 use crate::limits::{Limit, exceeds};
-use crate::types::{Access, Scalar, Type};
-use spirv::{Decoration, ExecutionMode, ExecutionModel, MemoryAccess, Op as S, StorageClass};
+use crate::types::{Scalar, Type};
+use spirv::{Decoration, ExecutionMode, MemoryAccess, Op as S, StorageClass};
 
 /// Global variables of a module and variables of a function (SPIR-V section 2.17).
 const MAX_GLOBALS: u64 = 65_535;
@@ -18,115 +22,31 @@ const MAX_MEMBERS: u64 = 16_383;
 /// Words of an instruction.
 const MAX_WORDS: u64 = 65_535;
 
-/// How memory holds an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
-    /// As registers do.
-    Same,
-    /// A float as the integer of its width, so that compare-exchange can act on it.
-    Bits,
-    /// An integer of 8 or 16 bits.
-    Signed,
-    Unsigned,
-    /// A bf16 as 16 bits.
-    Bf16,
-}
-
-/// The number of elements.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Length {
-    Known(u32),
-    /// What is bound.
-    Buffer,
-}
-
-/// A memory object in the module.
+/// The types of a buffer, which buffers of one element type share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Object {
-    /// Its variable; 0 until it is declared.
-    pub var: u32,
-    /// The type of a pointer to an element.
-    pub pointer: u32,
-    /// The type of an element.
-    pub elem: Type,
-    /// The type in which it is declared.
-    pub elem_id: u32,
-    pub form: Form,
-    /// The constant 0 that selects a block's only member; 0 for what is no block.
-    pub member: u32,
-    /// Memory operands of every access.
-    pub access: u32,
-    /// Loads and stores need no memory operands, no cast and no check: see [`super::plain`].
-    pub plain: bool,
-    pub length: Length,
-    /// The member of the block of scalars that holds its length.
-    pub member_of_length: u32,
-    /// Its length, once computed outside of all control flow.
-    pub counted: u32,
+struct Stored {
+    elem: Type,
+    as_bits: bool,
+    elem_id: u32,
+    form: Form,
+    /// The type of a pointer to the block.
+    block: u32,
+    /// The type of a pointer to an element, and the constant that selects the block's member; 0 until they are declared.
+    pointer: u32,
+    member: u32,
 }
 
-impl Object {
-    /// Not declared.
-    pub const NONE: Object = Object {
-        var: 0,
-        pointer: 0,
+impl Stored {
+    /// Of no buffer.
+    const NONE: Stored = Stored {
         elem: Type::NONE,
+        as_bits: false,
         elem_id: 0,
         form: Form::Same,
+        block: 0,
+        pointer: 0,
         member: 0,
-        access: 0,
-        plain: false,
-        length: Length::Known(0),
-        member_of_length: 0,
-        counted: 0,
     };
-}
-
-/// The memory objects of a kernel, by kind and number.
-#[derive(Debug, Default)]
-pub(super) struct Objects {
-    pub buffers: Vec<Object>,
-    pub shared: Vec<Object>,
-    pub private: Vec<Object>,
-    pub tables: Vec<Object>,
-    /// What is done to buffers and shared arrays, where floats are changed atomically.
-    pub buffer_uses: Vec<ArrayUse>,
-    pub shared_uses: Vec<ArrayUse>,
-}
-
-impl Objects {
-    pub(super) fn clear(&mut self) {
-        let Objects {
-            buffers,
-            shared,
-            private,
-            tables,
-            buffer_uses,
-            shared_uses,
-        } = self;
-        for objects in [buffers, shared, private, tables] {
-            objects.clear();
-        }
-        buffer_uses.clear();
-        shared_uses.clear();
-    }
-
-    /// The object of an operand word.
-    #[inline(always)]
-    fn get(&self, word: u32) -> Option<&Object> {
-        match Mem::from_word(word)? {
-            Mem::Buffer(n) => self.buffers.get(n as usize),
-            Mem::Shared(n) => self.shared.get(n as usize),
-            Mem::Private(n) => self.private.get(n as usize),
-            Mem::Table(n) => self.tables.get(n as usize),
-        }
-    }
-
-    /// The object, if it is declared and plain.
-    #[inline(always)]
-    pub(super) fn plain(&self, word: u32) -> Option<&Object> {
-        self.get(word).filter(|object| object.plain)
-    }
 }
 
 impl Body<'_> {
@@ -138,23 +58,12 @@ impl Body<'_> {
             self.kernel
                 .array_uses(&mut objects.buffer_uses, &mut objects.shared_uses);
         }
+        self.s.objects.lay_out(self.kernel);
         self.declare_buffers()?;
-        let (void, ty) = (self.w.ty(Type::NONE), self.w.function_type());
+        let void = self.w.ty(Type::NONE);
+        let ty = self.w.function_type(void);
         self.w.begin_function(self.function, void, ty);
-        let label = [head(S::Label, 2), self.label];
-        self.w.locals.extend_from_slice(&label);
-        self.s
-            .objects
-            .shared
-            .resize(self.kernel.shared().len(), Object::NONE);
-        self.s
-            .objects
-            .private
-            .resize(self.kernel.private().len(), Object::NONE);
-        self.s
-            .objects
-            .tables
-            .resize(self.kernel.tables().len(), Object::NONE);
+        self.w.locals.put([head(S::Label, 2), self.label]);
         if self.options.zero_shared == ZeroShared::Loop {
             self.zero_shared();
         }
@@ -324,60 +233,86 @@ impl Body<'_> {
         let kernel = self.kernel;
         // Fewer than 2^28 of them.
         let mut length = kernel.scalars().len() as u32;
-        for (d, used) in kernel.buffers().iter().zip(kernel.buffer_uses()) {
+        let mut stored = Stored::NONE;
+        let buffers = kernel.buffers().iter().zip(kernel.buffer_uses());
+        for (number, (d, used)) in (0u32..).zip(buffers) {
+            // Of all of them, used or not.
             let set = self.set(d.set)?;
-            if !used.any() {
-                self.s.objects.buffers.push(Object::NONE);
-                continue;
-            }
-            let number = self.s.objects.buffers.len();
-            let as_bits = self.as_bits(d.elem, self.s.objects.buffer_uses.get(number));
-            let (elem_id, form) = self.buffer_elem(d.elem, as_bits);
-            let block = self.w.block(d.elem, elem_id);
-            let pointer = self.w.pointer(StorageClass::StorageBuffer, block);
-            let var = self.w.variable(StorageClass::StorageBuffer, pointer, None);
-            self.w.decorate_with(var, Decoration::DescriptorSet, set);
-            self.w.decorate_with(var, Decoration::Binding, d.binding);
-            match d.access {
-                Access::Read => self.w.decorate(var, Decoration::NonWritable),
-                Access::Write => self.w.decorate(var, Decoration::NonReadable),
-                Access::ReadWrite => {}
-            }
-            if d.may_alias {
-                self.w.decorate(var, Decoration::Aliased);
-            }
-            let mut access = MemoryAccess::NONE;
-            if self.vulkan {
-                // Private accesses take no part in synchronisation; only what nobody writes may be private.
-                if used.written || d.may_alias || used.coherent || used.volatile {
-                    access = MemoryAccess::NON_PRIVATE_POINTER;
+            if used.any() {
+                let array_use = self.s.objects.buffer_uses.get(number as usize);
+                let as_bits = self.as_bits(d.elem, array_use);
+                if stored.elem != d.elem || stored.as_bits != as_bits {
+                    stored = self.declare_block(d.elem, as_bits);
                 }
-            } else if used.coherent {
-                self.w.decorate(var, Decoration::Coherent);
+                let object = self.declare_buffer(d, *used, set, length, &mut stored);
+                self.s.objects.set(Mem::Buffer(number), object);
+                length += u32::from(self.counts(used));
             }
-            if self.options.names {
-                self.w.name(var, kernel.name_of(d.name));
-            }
-            if self.options.version >= Version::V1_4 {
-                self.s.interface.push(var);
-            }
-            let object = Object {
-                var,
-                pointer: self.w.pointer(StorageClass::StorageBuffer, elem_id),
-                elem: d.elem,
-                elem_id,
-                form,
-                member: self.w.u32(0),
-                access: access.bits(),
-                plain: access.is_empty() && form == Form::Same && self.unchecked(),
-                length: Length::Buffer,
-                member_of_length: length,
-                counted: 0,
-            };
-            self.s.objects.buffers.push(object);
-            length += u32::from(self.counts(used));
         }
         Ok(())
+    }
+
+    /// Declares a buffer of these types; `length` is the member of the block of scalars that holds its length.
+    fn declare_buffer(
+        &mut self,
+        d: &BufferDecl,
+        used: BufferUse,
+        set: u32,
+        length: u32,
+        stored: &mut Stored,
+    ) -> Object {
+        let class = StorageClass::StorageBuffer;
+        let var = self.w.variable(class, stored.block, None);
+        self.w.bind(var, set, d.binding, d.access);
+        if d.may_alias {
+            self.w.decorate(var, Decoration::Aliased);
+        }
+        let mut access = MemoryAccess::NONE;
+        if self.vulkan {
+            // Private accesses take no part in synchronisation; only what nobody writes may be private.
+            if used.written || d.may_alias || used.coherent || used.volatile {
+                access = MemoryAccess::NON_PRIVATE_POINTER;
+            }
+        } else if used.coherent {
+            self.w.decorate(var, Decoration::Coherent);
+        }
+        if self.options.names {
+            self.w.name(var, self.kernel.name_of(d.name));
+        }
+        if self.options.version >= Version::V1_4 {
+            self.s.interface.push(var);
+        }
+        if stored.pointer == 0 {
+            stored.pointer = self.w.pointer(class, stored.elem_id);
+            stored.member = self.w.u32(0);
+        }
+        Object {
+            var,
+            pointer: stored.pointer,
+            elem: d.elem,
+            elem_id: stored.elem_id,
+            form: stored.form,
+            member: stored.member,
+            access: access.bits(),
+            plain: access.is_empty() && stored.form == Form::Same && self.unchecked(),
+            length: Length::Buffer,
+            member_of_length: length,
+            counted: 0,
+        }
+    }
+
+    /// Declares the block of such elements.
+    fn declare_block(&mut self, elem: Type, as_bits: bool) -> Stored {
+        let (elem_id, form) = self.buffer_elem(elem, as_bits);
+        Stored {
+            elem,
+            as_bits,
+            elem_id,
+            form,
+            block: self.w.block(elem, elem_id),
+            pointer: 0,
+            member: 0,
+        }
     }
 
     fn unchecked(&self) -> bool {
@@ -446,9 +381,7 @@ impl Body<'_> {
             length: Length::Known(len),
             ..Object::NONE
         };
-        if let Some(slot) = self.s.objects.shared.get_mut(n as usize) {
-            *slot = object;
-        }
+        self.s.objects.set(Mem::Shared(n), object);
         object
     }
 
@@ -472,9 +405,7 @@ impl Body<'_> {
             length: Length::Known(d.len),
             ..Object::NONE
         };
-        if let Some(slot) = self.s.objects.private.get_mut(n as usize) {
-            *slot = object;
-        }
+        self.s.objects.set(Mem::Private(n), object);
         object
     }
 
@@ -491,7 +422,7 @@ impl Body<'_> {
         }
         let pointer = self.w.pointer(StorageClass::Function, ty);
         let var = self.w.id();
-        self.w.locals.extend_from_slice(&[
+        self.w.locals.put([
             head(S::Variable, 4),
             pointer,
             var,
@@ -503,24 +434,14 @@ impl Body<'_> {
     /// Writes the entry point and its execution modes.
     pub(super) fn finish(&mut self) {
         let name = self.kernel.name();
-        let words = 3 + string_words(name) + self.s.interface.len();
-        // `begin` checked that the words of the instruction fit.
-        self.w.entries.extend_from_slice(&[
-            head(S::EntryPoint, words as u32),
-            ExecutionModel::GLCompute as u32,
-            self.function,
-        ]);
-        push_string(&mut self.w.entries, name);
-        self.w.entries.extend_from_slice(&self.s.interface);
+        self.w
+            .preamble
+            .entry_point(self.function, name, &self.s.interface);
         let [x, y, z] = self.kernel.workgroup_size();
-        self.w.modes.extend_from_slice(&[
-            head(S::ExecutionMode, 6),
-            self.function,
-            ExecutionMode::LocalSize as u32,
-            x,
-            y,
-            z,
-        ]);
+        let (first, size) = (head(S::ExecutionMode, 6), ExecutionMode::LocalSize as u32);
+        self.w
+            .preamble
+            .modes([first, self.function, size, x, y, z], 6);
         if self.options.names {
             self.w.name(self.function, name);
         }
@@ -539,23 +460,26 @@ impl Body<'_> {
         }
     }
 
+    /// The execution modes of a float width.
     fn float_controls(&mut self, width: u32) {
-        let mut mode = |mode: ExecutionMode, needs: u32| {
-            self.w.caps |= needs;
-            self.w.modes.extend_from_slice(&[
-                head(S::ExecutionMode, 4),
-                self.function,
-                mode as u32,
-                width,
-            ]);
-        };
-        mode(ExecutionMode::RoundingModeRTE, cap::ROUNDING_MODE_RTE);
-        mode(
-            ExecutionMode::SignedZeroInfNanPreserve,
-            cap::SIGNED_ZERO_INF_NAN_PRESERVE,
-        );
+        let mut words = 8;
+        self.w.caps |= cap::ROUNDING_MODE_RTE | cap::SIGNED_ZERO_INF_NAN_PRESERVE;
         if self.options.denorm_preserve & width != 0 {
-            mode(ExecutionMode::DenormPreserve, cap::DENORM_PRESERVE);
+            self.w.caps |= cap::DENORM_PRESERVE;
+            words = 12;
         }
+        let (first, function) = (head(S::ExecutionMode, 4), self.function);
+        let [to_even, zeros, denorms] = [
+            ExecutionMode::RoundingModeRTE as u32,
+            ExecutionMode::SignedZeroInfNanPreserve as u32,
+            ExecutionMode::DenormPreserve as u32,
+        ];
+        self.w.preamble.modes(
+            [
+                first, function, to_even, width, first, function, zeros, width, first, function,
+                denorms, width,
+            ],
+            words,
+        );
     }
 }

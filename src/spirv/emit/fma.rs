@@ -246,9 +246,9 @@ impl Writer {
         let [x, y, z, label] = core::array::from_fn(|_| self.id());
         for parameter in [x, y, z] {
             self.locals
-                .extend_from_slice(&[head(S::FunctionParameter, 3), t.f64_, parameter]);
+                .put([head(S::FunctionParameter, 3), t.f64_, parameter]);
         }
-        self.locals.extend_from_slice(&[head(S::Label, 2), label]);
+        self.locals.put([head(S::Label, 2), label]);
 
         let (px, py, pz) = (
             self.take_apart(t, x),
@@ -266,8 +266,7 @@ impl Writer {
             plain = self.op2(S::LogicalOr, t.bool_, plain, other);
         }
         let result = self.op3(S::Select, t.f64_, plain, sum, result);
-        self.body
-            .extend_from_slice(&[head(S::ReturnValue, 2), result]);
+        self.body.put([head(S::ReturnValue, 2), result]);
         self.end_function();
     }
 
@@ -275,7 +274,7 @@ impl Writer {
         // Asked for once a module.
         let id = self.id();
         self.globals
-            .extend_from_slice(&[head(S::TypeFunction, 6), id, ty, ty, ty, ty]);
+            .put([head(S::TypeFunction, 6), id, ty, ty, ty, ty]);
         id
     }
 

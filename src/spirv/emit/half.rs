@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::sections::Writer;
+use super::types::register;
 use crate::kernel::Inst;
 use crate::types::{Scalar, Type};
 use spirv::Op as S;
@@ -83,7 +84,15 @@ impl Writer {
     }
 
     /// An integer computed in 32 bits, cut to its type and extended by its sign.
+    #[inline(always)]
     pub(super) fn normalise(&mut self, ty: Type, value: u32) -> u32 {
+        if register(ty) == ty {
+            return value;
+        }
+        self.cut(ty, value)
+    }
+
+    fn cut(&mut self, ty: Type, value: u32) -> u32 {
         match ty {
             Type::I8 | Type::I16 => {
                 let (id, zero, width) = (self.ty(ty), self.u32(0), self.u32(ty.bytes() * 8));

@@ -1,10 +1,17 @@
-//! One id for each type, constant and pointer type: a small open-addressed table, kept between modules.
+//! One id for each type, constant and pointer type: a small open-addressed table, kept between modules; and a smaller one
+//! for what small numbers name.
 
 use core::hash::{BuildHasher, Hasher};
 
-/// What makes an entry one of its kind: opcode (or a stand-in), and up to three operand words. Bits are the key, so
-/// −0.0 and +0.0, or two NaNs, stay apart.
-pub(super) type Key = [u32; 4];
+/// What makes an entry one of its kind: opcode (or a stand-in) and up to three operand words, two in each. Bits are the
+/// key, so −0.0 and +0.0, or two NaNs, stay apart.
+pub(super) type Key = [u64; 2];
+
+/// The key of four words.
+#[inline(always)]
+pub(super) const fn key(op: u32, a: u32, b: u32, c: u32) -> Key {
+    [op as u64 | (a as u64) << 32, b as u64 | (c as u64) << 32]
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -36,14 +43,6 @@ impl Default for Interner {
     }
 }
 
-/// What a look-up found.
-pub(super) enum Found {
-    /// The id.
-    Id(u32),
-    /// The slot to fill.
-    Vacant(usize),
-}
-
 impl Interner {
     pub(super) fn clear(&mut self) {
         self.filled = 0;
@@ -55,44 +54,37 @@ impl Interner {
         }
     }
 
-    #[inline]
-    fn hash(&self, key: &Key) -> usize {
-        let a = (u64::from(key[0]) | u64::from(key[1]) << 32) ^ self.seed[0];
-        let b = (u64::from(key[2]) | u64::from(key[3]) << 32) ^ self.seed[1];
-        let product = u128::from(a) * u128::from(b);
+    #[inline(always)]
+    fn hash(&self, [a, b]: Key) -> usize {
+        let product = u128::from(a ^ self.seed[0]) * u128::from(b ^ self.seed[1]);
         // Both halves count; the truncations are the hash.
         ((product as u64) ^ (product >> 64) as u64) as usize
     }
 
-    /// Looks `key` up. A vacant slot must be filled before the next look-up.
-    #[inline]
-    pub(super) fn find(&mut self, key: &Key) -> Found {
-        if self.filled * 2 >= self.slots.len() {
-            self.grow();
-        }
+    /// The id of `key`. Where it has none, it gets `id`, and nothing is given.
+    #[inline(always)]
+    pub(super) fn find_or_fill(&mut self, key: Key, id: u32) -> Option<u32> {
+        let mut at = self.hash(key);
         let mask = self.slots.len() - 1;
-        let mut at = self.hash(key) & mask;
         // At least half of the slots are empty, so this ends.
         loop {
-            match self.slots.get(at) {
-                Some(slot) if slot.stamp != self.stamp => return Found::Vacant(at),
-                Some(slot) if slot.key == *key => return Found::Id(slot.id),
-                _ => at = (at + 1) & mask,
+            at &= mask;
+            let slot = self.slots.get_mut(at)?;
+            if slot.stamp != self.stamp {
+                let stamp = self.stamp;
+                *slot = Slot { key, id, stamp };
+                break;
             }
+            if slot.key == key {
+                return Some(slot.id);
+            }
+            at += 1;
         }
-    }
-
-    /// Fills the slot that [`Interner::find`] gave.
-    #[inline]
-    pub(super) fn fill(&mut self, at: usize, key: Key, id: u32) {
-        if let Some(slot) = self.slots.get_mut(at) {
-            *slot = Slot {
-                key,
-                id,
-                stamp: self.stamp,
-            };
-            self.filled += 1;
+        self.filled += 1;
+        if self.filled * 2 > self.slots.len() {
+            self.grow();
         }
+        None
     }
 
     #[cold]
@@ -101,11 +93,48 @@ impl Interner {
         let old = core::mem::replace(&mut self.slots, bigger);
         self.filled = 0;
         for slot in old {
-            if slot.stamp == self.stamp
-                && let Found::Vacant(at) = self.find(&slot.key)
-            {
-                self.fill(at, slot.key, slot.id);
+            if slot.stamp == self.stamp {
+                self.find_or_fill(slot.key, slot.id);
             }
+        }
+    }
+}
+
+/// Ids by numbers below 64. Emptied by forgetting which there are.
+#[derive(Debug)]
+pub(super) struct Ids {
+    ids: [u32; 64],
+    /// Those there, as bits.
+    there: u64,
+}
+
+impl Default for Ids {
+    fn default() -> Ids {
+        Ids {
+            ids: [0; 64],
+            there: 0,
+        }
+    }
+}
+
+impl Ids {
+    pub(super) fn clear(&mut self) {
+        self.there = 0;
+    }
+
+    /// The id of a number, if there is one.
+    #[inline(always)]
+    pub(super) fn get(&self, n: u32) -> Option<u32> {
+        let there = n < 64 && self.there >> n & 1 == 1;
+        there.then_some(self.ids[n as usize & 63])
+    }
+
+    /// Gives a number its id; one of 64 and more gets none.
+    #[inline]
+    pub(super) fn set(&mut self, n: u32, id: u32) {
+        if let Some(slot) = self.ids.get_mut(n as usize) {
+            *slot = id;
+            self.there |= 1 << n;
         }
     }
 }
@@ -118,34 +147,38 @@ mod tests {
     fn finds_what_it_was_given_and_forgets_on_clear() {
         let mut table = Interner::default();
         for round in 0..3 {
-            for i in 0..2000u32 {
-                let key = [43, 1, i, i.rotate_left(7)];
-                match table.find(&key) {
-                    Found::Vacant(at) => table.fill(at, key, i + round),
-                    Found::Id(id) => panic!("{id} was never put in"),
-                }
+            let entries = || (0..2000u32).map(|i| (key(43, 1, i, i.rotate_left(7)), i + round));
+            for (key, id) in entries() {
+                assert_eq!(table.find_or_fill(key, id), None);
             }
-            for i in 0..2000u32 {
-                assert!(matches!(
-                    table.find(&[43, 1, i, i.rotate_left(7)]),
-                    Found::Id(id) if id == i + round
-                ));
+            for (key, id) in entries() {
+                assert_eq!(table.find_or_fill(key, 0), Some(id));
             }
             table.clear();
         }
     }
 
     #[test]
+    fn small_numbers_have_ids_of_their_own() {
+        let mut ids = Ids::default();
+        for n in [0, 63, 64, u32::MAX] {
+            assert_eq!(ids.get(n), None);
+            ids.set(n, n ^ 5);
+            assert_eq!(ids.get(n), (n < 64).then_some(n ^ 5));
+        }
+        ids.clear();
+        assert_eq!(ids.get(63), None);
+    }
+
+    #[test]
     fn a_repeated_stamp_finds_nothing_old() {
         let mut table = Interner::default();
         table.clear();
-        let key = [1, 2, 3, 4];
-        if let Found::Vacant(at) = table.find(&key) {
-            table.fill(at, key, 7);
-        }
+        let key = key(1, 2, 3, 4);
+        assert_eq!(table.find_or_fill(key, 7), None);
         table.stamp = u32::MAX;
         table.clear();
         assert_eq!(table.stamp, 1);
-        assert!(matches!(table.find(&key), Found::Vacant(_)));
+        assert_eq!(table.find_or_fill(key, 8), None);
     }
 }

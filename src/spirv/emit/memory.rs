@@ -2,11 +2,32 @@
 
 use super::body::Body;
 use super::bounds::Place;
-use super::declare::{Length, Object};
-use super::sections::{cap, head};
+use super::objects::{Length, Object};
+use super::preamble::cap;
+use super::sections::head;
+use super::tape::Tape;
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::{MemoryAccess, Op as S, Scope as SpvScope};
+
+/// Writes a pointer to an element of a plain object, and the access.
+#[inline(always)]
+fn put_element<const N: usize>(
+    body: &mut Tape,
+    object: &Object,
+    chain: u32,
+    index: u32,
+    access: [u32; N],
+) {
+    let (pointer, var, member) = (object.pointer, object.var, object.member);
+    if member != 0 {
+        let first = head(S::AccessChain, 6);
+        body.put_both([first, pointer, chain, var, member, index], access);
+    } else {
+        let first = head(S::AccessChain, 5);
+        body.put_both([first, pointer, chain, var, index], access);
+    }
+}
 
 impl Body<'_> {
     /// The index, the constant offset added.
@@ -16,10 +37,15 @@ impl Body<'_> {
     /// many; whoever emits without bounds checks has promised that it does not happen. For the same reason the index,
     /// which SPIR-V takes as signed, never looks negative: elements have 2 bytes and more, or the caller gives 64-bit indices
     /// to buffers of 2^31 bytes and more.
+    #[inline(always)]
     pub(super) fn index(&mut self, operand: u32, offset: u32) -> u32 {
         if offset == 0 {
             return self.val(operand);
         }
+        self.index_beyond(operand, offset)
+    }
+
+    fn index_beyond(&mut self, operand: u32, offset: u32) -> u32 {
         let wide = self.type_of(operand) == Type::U64;
         if let Some(known) = self.known(operand) {
             let sum = known.wrapping_add(u64::from(offset));
@@ -79,7 +105,19 @@ impl Body<'_> {
         self.w.u32(SpvScope::Device as u32)
     }
 
+    #[inline]
     pub(super) fn load(&mut self, inst: &Inst) -> u32 {
+        if let (Some(&object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
+            let index = self.index(inst.b, inst.c);
+            let [chain, value] = [self.w.id(), self.w.id()];
+            let load = [head(S::Load, 4), object.elem_id, value, chain];
+            put_element(&mut self.w.body, &object, chain, index, load);
+            return value;
+        }
+        self.any_load(inst)
+    }
+
+    fn any_load(&mut self, inst: &Inst) -> u32 {
         let object = self.object(inst.a);
         let place = self.place(inst.a, &object, inst.b, inst.c);
         // An array has a first element, which may be read in the place of others.
@@ -113,13 +151,26 @@ impl Body<'_> {
         self.loaded(object, value)
     }
 
+    #[inline]
     pub(super) fn store(&mut self, inst: &Inst) -> u32 {
-        let object = self.object(inst.a);
         let (value, offset) = if inst.flags & Inst::OFFSET != 0 {
             (self.side(inst, 0), self.side(inst, 1))
         } else {
             (inst.c, 0)
         };
+        let flags = inst.flags & !Inst::OFFSET;
+        if let (Some(&object), 0) = (self.s.objects.plain(inst.a), flags) {
+            let (index, value) = (self.index(inst.b, offset), self.val(value));
+            let chain = self.w.id();
+            let store = [head(S::Store, 3), chain, value];
+            put_element(&mut self.w.body, &object, chain, index, store);
+            return 0;
+        }
+        self.any_store(inst, value, offset)
+    }
+
+    fn any_store(&mut self, inst: &Inst, value: u32, offset: u32) -> u32 {
+        let object = self.object(inst.a);
         let place = self.place(inst.a, &object, inst.b, offset);
         let value = self.val(value);
         self.at_place(place, Type::NONE, |body, index| {
@@ -133,18 +184,14 @@ impl Body<'_> {
 
     pub(super) fn store_to(&mut self, pointer: u32, value: u32, mask: u32, scoped: bool) {
         if mask == 0 {
-            self.w
-                .body
-                .extend_from_slice(&[head(S::Store, 3), pointer, value]);
+            self.w.body.put([head(S::Store, 3), pointer, value]);
         } else if scoped {
             let scope = self.device_scope();
             self.w
                 .body
-                .extend_from_slice(&[head(S::Store, 5), pointer, value, mask, scope]);
+                .put([head(S::Store, 5), pointer, value, mask, scope]);
         } else {
-            self.w
-                .body
-                .extend_from_slice(&[head(S::Store, 4), pointer, value, mask]);
+            self.w.body.put([head(S::Store, 4), pointer, value, mask]);
         }
     }
 
@@ -163,9 +210,13 @@ impl Body<'_> {
         let ty = self.w.ty(inst.ty);
         let var = self.local(ty);
         let value = self.val(inst.a);
-        self.w
-            .body
-            .extend_from_slice(&[head(S::Store, 3), var, value]);
+        self.w.body.put([head(S::Store, 3), var, value]);
         var
+    }
+
+    pub(super) fn var_set(&mut self, inst: &Inst) -> u32 {
+        let (var, value) = (self.val(inst.a), self.val(inst.b));
+        self.w.body.put([head(S::Store, 3), var, value]);
+        0
     }
 }

@@ -1,7 +1,7 @@
 //! The SPIR-V emitter: a kernel's bytecode to a module for Vulkan, in one pass.
 //!
-//! Sections of the module are written side by side and joined at the end; types and constants are interned as they are
-//! met. After warm-up an [`Emitter`] allocates nothing.
+//! Sections of the module are written side by side, those before the functions put in front of them at the end; types and
+//! constants are interned as they are met. After warm-up an [`Emitter`] allocates nothing.
 //!
 //! Integers of 8 and 16 bits are computed in 32 and kept normalised: narrow in buffers alone (8- and 16-bit storage), 32
 //! bits wide in shared, private and constant arrays and in the block of scalars, where nobody can tell. f16 is native.
@@ -42,9 +42,12 @@ mod float;
 mod fma;
 mod half;
 mod interner;
+mod marks;
 mod memory;
+mod objects;
 mod options;
 mod plain;
+mod preamble;
 mod recipe;
 mod scalars;
 mod sections;
@@ -66,7 +69,8 @@ pub use options::{
 use crate::kernel::{Kernel, Module};
 use crate::limits::{Limit, exceeds};
 use body::{Body, Scratch};
-use sections::{Writer, cap};
+use preamble::cap;
+use sections::Writer;
 
 /// Emits kernels, one after the other, in memory that it keeps.
 #[derive(Debug, Default)]
@@ -95,7 +99,38 @@ impl Emitter {
         options: &Options,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        self.emit_kernels(core::slice::from_ref(kernel), options, out)
+        out.clear();
+        out.extend_from_slice(self.words(kernel, options)?);
+        Ok(())
+    }
+
+    /// The module that [`Emitter::emit`] writes, where it was made: nothing is copied. It holds until the emitter is used
+    /// again.
+    ///
+    /// # Errors
+    /// As [`Emitter::emit`].
+    ///
+    /// ```
+    /// use kernite::builder::KernelBuilder;
+    /// use kernite::spirv::{Emitter, Options};
+    /// use kernite::types::{Access, Type};
+    ///
+    /// let mut b = KernelBuilder::new("zero", [64, 1, 1]);
+    /// let data = b.buffer("data", Type::U32, Access::Write);
+    /// let (i, zero) = (b.global_id(0), b.constant(0u32));
+    /// b.store(data, i, zero);
+    /// let kernel = b.finish()?;
+    ///
+    /// let mut emitter = Emitter::new();
+    /// let words = emitter.words(&kernel, &Options::default())?;
+    /// // As `vkCreateShaderModule` takes it: a pointer, and a size in bytes.
+    /// let (code, size) = (words.as_ptr(), size_of_val(words));
+    /// # assert_eq!((words[0], size), (0x0723_0203, 4 * words.len()));
+    /// # let _ = code;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn words(&mut self, kernel: &Kernel, options: &Options) -> Result<&[u32], Error> {
+        self.kernels(core::slice::from_ref(kernel), options)
     }
 
     /// Writes a module with an entry point for each kernel of `module`. Types and constants are shared; every entry point
@@ -109,16 +144,20 @@ impl Emitter {
         options: &Options,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        self.emit_kernels(module.kernels(), options, out)
+        out.clear();
+        out.extend_from_slice(self.module_words(module, options)?);
+        Ok(())
     }
 
-    fn emit_kernels(
-        &mut self,
-        kernels: &[Kernel],
-        options: &Options,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        out.clear();
+    /// The module that [`Emitter::emit_module`] writes, where it was made, as [`Emitter::words`] gives that of a kernel.
+    ///
+    /// # Errors
+    /// As [`Emitter::emit_module`].
+    pub fn module_words(&mut self, module: &Module, options: &Options) -> Result<&[u32], Error> {
+        self.kernels(module.kernels(), options)
+    }
+
+    fn kernels(&mut self, kernels: &[Kernel], options: &Options) -> Result<&[u32], Error> {
         if kernels.is_empty() {
             return Err(Error::Empty);
         }
@@ -140,8 +179,7 @@ impl Emitter {
                 }
             })?;
         }
-        self.writer.join(options.version, options.memory_model, out);
-        Ok(())
+        Ok(self.writer.join(options.version, options.memory_model))
     }
 }
 
@@ -150,9 +188,7 @@ impl Emitter {
 /// # Errors
 /// As [`Emitter::emit`].
 pub fn emit(kernel: &Kernel, options: &Options) -> Result<Vec<u32>, Error> {
-    let mut out = Vec::new();
-    Emitter::new().emit(kernel, options, &mut out)?;
-    Ok(out)
+    Emitter::new().words(kernel, options).map(<[u32]>::to_vec)
 }
 
 /// Emits a module of kernels. Who emits many keeps an [`Emitter`].
@@ -160,7 +196,7 @@ pub fn emit(kernel: &Kernel, options: &Options) -> Result<Vec<u32>, Error> {
 /// # Errors
 /// As [`Emitter::emit_module`].
 pub fn emit_module(module: &Module, options: &Options) -> Result<Vec<u32>, Error> {
-    let mut out = Vec::new();
-    Emitter::new().emit_module(module, options, &mut out)?;
-    Ok(out)
+    let mut emitter = Emitter::new();
+    let words = emitter.module_words(module, options);
+    words.map(<[u32]>::to_vec)
 }

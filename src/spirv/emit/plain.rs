@@ -1,92 +1,69 @@
-//! The fast path: opcodes that are one instruction of the target, and loads and stores.
+//! Opcodes that are one instruction of the target, whatever is around them: written from a table of patterns.
 //!
-//! Most of a long kernel is such instructions. They are written from a table of patterns, in a loop that keeps its
-//! counters in registers; whatever needs a declaration first, or more than one instruction, leaves the loop.
+//! Most of a long kernel is such instructions, one after the other. They go through a loop of their own that does nothing
+//! else, so that its counters stay in registers.
 
+use super::arith::NO_FORM;
 use super::body::{Body, class_code};
+use super::marks::set;
 use super::options::Fma;
 use super::sections::head;
 use crate::kernel::Inst;
 use crate::op::Op;
-use spirv::{Decoration, GlslStd450Op as Gl, Op as S};
+use crate::types::Type;
+use spirv::{GlslStd450Op as Gl, Op as S};
 
-/// How the words of a pattern are laid out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// There is no pattern.
-    None,
-    Unary,
-    Binary,
-    /// Not contracted, unless the kernel allows it.
-    Exact,
-    /// Select.
-    Ternary,
-    /// GLSL.std.450, by its number of operands.
-    Ext1,
-    Ext2,
-    Fma,
-    /// The instruction goes by the operands' type: a row of [`COMPARISONS`].
-    Compare,
-    VarSet,
-    Load,
-    Store,
-}
-
-/// One pattern.
+/// How an opcode is written for a type.
 #[derive(Clone, Copy)]
-struct Pattern {
+pub(super) struct Pattern {
     /// The instruction's first word.
     head: u32,
-    /// The number of the extended instruction, or of the comparison.
-    number: u16,
-    shape: Shape,
+    /// The number of an extended instruction.
+    number: u8,
+    /// What must be there, as bits: 0, [`GLSL`], [`FMA`] or [`ELSE`].
+    needs: u8,
+    /// Not contracted, unless the kernel allows it.
+    exact: bool,
 }
+
+/// An instruction of GLSL.std.450, with up to three operands. Without it, of the core with up to two.
+const GLSL: u8 = 1;
+/// The same: the device's own `Fma`, which may not be wanted.
+const FMA: u8 = 2;
+/// No pattern.
+const ELSE: u8 = 4;
 
 const NONE: Pattern = Pattern {
     head: 0,
     number: 0,
-    shape: Shape::None,
+    needs: ELSE,
+    exact: false,
 };
 
-const fn core(op: S, shape: Shape) -> Pattern {
-    let words = match shape {
-        Shape::Unary => 4,
-        Shape::Binary | Shape::Exact => 5,
-        Shape::Ternary => 6,
-        Shape::VarSet => 3,
-        Shape::None
-        | Shape::Ext1
-        | Shape::Ext2
-        | Shape::Fma
-        | Shape::Compare
-        | Shape::Load
-        | Shape::Store => 0,
-    };
+/// An instruction with so many operands.
+const fn core(op: S, operands: u32) -> Pattern {
     Pattern {
-        head: head(op, words),
-        number: 0,
-        shape,
+        head: head(op, 3 + operands),
+        needs: 0,
+        ..NONE
     }
 }
 
-const fn ext(op: Gl, shape: Shape) -> Pattern {
-    let words = match shape {
-        Shape::Ext1 => 6,
-        Shape::Ext2 => 7,
-        _ => 8,
-    };
+/// The same of two floats, not contracted.
+const fn exact(op: S) -> Pattern {
     Pattern {
-        head: head(S::ExtInst, words),
-        number: op as u16,
-        shape,
+        exact: true,
+        ..core(op, 2)
     }
 }
 
-const fn special(shape: Shape, number: u16) -> Pattern {
+const fn ext(op: Gl, operands: u32) -> Pattern {
     Pattern {
-        head: 0,
-        number,
-        shape,
+        head: head(S::ExtInst, 5 + operands),
+        // There are 81 of them.
+        number: op as u8,
+        needs: GLSL,
+        ..NONE
     }
 }
 
@@ -106,80 +83,73 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         [NONE, NONE, NONE, NONE, p, NONE, NONE, p, p]
     }
     /// All integers: of normalised ones the result is normalised.
-    const fn logic(int: S, bool_: S, shape: Shape) -> [Pattern; KINDS] {
-        let int = core(int, shape);
-        let bool_ = core(bool_, shape);
+    const fn logic(int: S, bool_: S, operands: u32) -> [Pattern; KINDS] {
+        let int = core(int, operands);
+        let bool_ = core(bool_, operands);
         [NONE, bool_, int, int, NONE, int, int, NONE, NONE]
     }
     const fn ordered(signed: Gl, unsigned: Gl) -> [Pattern; KINDS] {
-        let (s, u) = (ext(signed, Shape::Ext2), ext(unsigned, Shape::Ext2));
+        let (s, u) = (ext(signed, 2), ext(unsigned, 2));
         [NONE, NONE, s, u, NONE, s, u, NONE, NONE]
-    }
-    const fn compare(row: u16) -> [Pattern; KINDS] {
-        let mut all = [NONE; KINDS];
-        all[1] = special(Shape::Compare, row);
-        all
     }
     const fn any(p: Pattern) -> [Pattern; KINDS] {
         [NONE, p, p, p, p, p, p, p, p]
     }
-    const fn none(p: Pattern) -> [Pattern; KINDS] {
-        let mut all = [NONE; KINDS];
-        all[0] = p;
-        all
-    }
-    use Shape::{Binary, Exact, Ext1, Ternary, Unary};
     match op {
-        Op::Add => numeric(core(S::IAdd, Binary), core(S::FAdd, Exact)),
-        Op::Sub => numeric(core(S::ISub, Binary), core(S::FSub, Exact)),
-        Op::Mul => numeric(core(S::IMul, Binary), core(S::FMul, Exact)),
-        Op::Div => wide(core(S::FDiv, Binary)),
+        Op::Add => numeric(core(S::IAdd, 2), exact(S::FAdd)),
+        Op::Sub => numeric(core(S::ISub, 2), exact(S::FSub)),
+        Op::Mul => numeric(core(S::IMul, 2), exact(S::FMul)),
+        Op::Div => wide(core(S::FDiv, 2)),
         Op::Neg => {
-            let float = core(S::FNegate, Unary);
+            let float = core(S::FNegate, 1);
             let mut all = floats(float);
-            all[2] = core(S::SNegate, Unary);
+            all[2] = core(S::SNegate, 1);
             all[3] = all[2];
             all
         }
         Op::Abs => {
-            let mut all = floats(ext(Gl::FAbs, Ext1));
-            all[2] = ext(Gl::SAbs, Ext1);
+            let mut all = floats(ext(Gl::FAbs, 1));
+            all[2] = ext(Gl::SAbs, 1);
             all
         }
         Op::Min => ordered(Gl::SMin, Gl::UMin),
         Op::Max => ordered(Gl::SMax, Gl::UMax),
         Op::Fma => {
-            let mut all = wide(ext(Gl::Fma, Shape::Fma));
+            let fma = Pattern {
+                needs: FMA,
+                ..ext(Gl::Fma, 3)
+            };
+            let mut all = wide(fma);
             all[7] = all[4];
             all
         }
-        Op::And => logic(S::BitwiseAnd, S::LogicalAnd, Binary),
-        Op::Or => logic(S::BitwiseOr, S::LogicalOr, Binary),
-        Op::Xor => logic(S::BitwiseXor, S::LogicalNotEqual, Binary),
+        Op::And => logic(S::BitwiseAnd, S::LogicalAnd, 2),
+        Op::Or => logic(S::BitwiseOr, S::LogicalOr, 2),
+        Op::Xor => logic(S::BitwiseXor, S::LogicalNotEqual, 2),
         Op::Not => {
-            let mut all = logic(S::Not, S::LogicalNot, Unary);
+            let mut all = logic(S::Not, S::LogicalNot, 1);
             // The bits above would be ones.
             all[6] = NONE;
             all
         }
-        Op::Eq => compare(0),
-        Op::Ne => compare(1),
-        Op::Lt => compare(2),
-        Op::Le => compare(3),
-        Op::Gt => compare(4),
-        Op::Ge => compare(5),
-        Op::Select => any(core(S::Select, Ternary)),
-        Op::Sqrt => wide(ext(Gl::Sqrt, Ext1)),
-        Op::Floor => floats(ext(Gl::Floor, Ext1)),
-        Op::Ceil => floats(ext(Gl::Ceil, Ext1)),
-        Op::Trunc => floats(ext(Gl::Trunc, Ext1)),
-        Op::RoundEven => floats(ext(Gl::RoundEven, Ext1)),
-        Op::Construct2 => any(core(S::CompositeConstruct, Binary)),
-        Op::VarGet => any(core(S::Load, Unary)),
-        Op::VarSet => none(core(S::Store, Shape::VarSet)),
-        Op::Load => any(special(Shape::Load, 0)),
-        Op::Store => none(special(Shape::Store, 0)),
-        Op::Const
+        Op::Sqrt => wide(ext(Gl::Sqrt, 1)),
+        Op::Floor => floats(ext(Gl::Floor, 1)),
+        Op::Ceil => floats(ext(Gl::Ceil, 1)),
+        Op::Trunc => floats(ext(Gl::Trunc, 1)),
+        Op::RoundEven => floats(ext(Gl::RoundEven, 1)),
+        Op::Construct2 => any(core(S::CompositeConstruct, 2)),
+        Op::VarGet => any(core(S::Load, 1)),
+        Op::Eq
+        | Op::Ne
+        | Op::Lt
+        | Op::Le
+        | Op::Gt
+        | Op::Ge
+        | Op::Select
+        | Op::VarSet
+        | Op::Load
+        | Op::Store
+        | Op::Const
         | Op::Param
         | Op::GlobalId
         | Op::LocalId
@@ -319,8 +289,8 @@ const fn same(int: S, bool_: S, float: S) -> [u32; 16] {
     by_code!(kinds, 0)
 }
 
-/// First words of comparisons (eq ne lt le gt ge) by the scalar of the operands. False where one is NaN, `ne` true.
-static COMPARISONS: [[u32; 16]; 6] = [
+/// First words of comparisons (eq ne lt le gt ge) by the scalar of the operands.
+pub(super) static COMPARISONS: [[u32; 16]; 6] = [
     same(S::IEqual, S::LogicalEqual, S::FOrdEqual),
     same(S::INotEqual, S::LogicalNotEqual, S::FUnordNotEqual),
     order(S::SLessThan, S::ULessThan, S::FOrdLessThan),
@@ -333,193 +303,149 @@ static COMPARISONS: [[u32; 16]; 6] = [
     ),
 ];
 
-/// Why the loop ended.
-pub(super) enum Stop {
-    /// The kernel is at its end.
-    End,
-    /// There is no room left, or there are too many ids.
-    Room,
-    /// The instruction has no pattern, or something that it needs is not declared.
-    Other,
-}
+/// The most instructions that the loop writes before ids are counted, and the most words of one.
+const LONGEST: usize = 128;
+const WIDEST: usize = 8;
 
-/// Writes words at the front of `room` and moves it behind them; whether they fitted.
+/// Whether an opcode has patterns, for some types.
 #[inline(always)]
-fn put<const N: usize>(room: &mut &mut [u32], words: [u32; N]) -> bool {
-    match core::mem::take(room).split_first_chunk_mut::<N>() {
-        Some((front, rest)) => {
-            *front = words;
-            *room = rest;
-            true
+pub(super) fn has_patterns(op: Op) -> bool {
+    static HAVE: [bool; 256] = {
+        let mut have = [false; 256];
+        let mut i = 0;
+        while i < crate::op::COUNT {
+            let patterns = patterns(Op::ALL[i]);
+            let mut kind = 0;
+            while kind < KINDS {
+                have[Op::ALL[i] as usize] |= patterns[kind].needs != ELSE;
+                kind += 1;
+            }
+            i += 1;
         }
-        None => false,
-    }
-}
-
-/// Whether the loop may take an instruction.
-#[inline(always)]
-pub(super) fn has_pattern(inst: &Inst) -> bool {
-    PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15].shape != Shape::None
+        have
+    };
+    HAVE[op as usize & 255]
 }
 
 impl Body<'_> {
-    /// Writes instructions from number `from` on as long as they have patterns; gives the number of the first that has
-    /// none, and why it stopped.
+    /// The pattern of an instruction, if there is one and it is the one wanted.
+    #[inline(always)]
+    pub(super) fn fitting(&self, inst: &Inst) -> Option<&'static Pattern> {
+        let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
+        (pattern.needs & self.unfit == 0).then_some(pattern)
+    }
+
+    /// What [`Body::unfit`] is from the beginning.
+    pub(super) fn unfit(fma: Fma) -> u8 {
+        match fma {
+            Fma::Native => ELSE,
+            Fma::Exact => ELSE | FMA,
+        }
+    }
+
+    /// Writes one instruction of a pattern that fits, and declares what it needs; gives its id.
     #[inline]
-    pub(super) fn plain(&mut self, from: usize) -> (usize, Stop) {
-        let insts = self.insts;
-        let glsl = self.w.known_glsl();
-        let fma = if self.options.fma == Fma::Native {
-            glsl
-        } else {
-            0
+    pub(super) fn single(&mut self, inst: &Inst, pattern: &Pattern) -> u32 {
+        let ty = self.w.ty(inst.ty);
+        let (a, b) = (self.val(inst.a), self.val(inst.b));
+        // The number of words is in the upper half.
+        let (first, count) = (pattern.head, (pattern.head >> 16) as usize);
+        if pattern.needs != 0 {
+            let (set, number, c) = (self.w.glsl(), pattern.number, self.val(inst.c));
+            let id = self.w.id();
+            let words = [first, ty, id, set, u32::from(number), a, b, c];
+            self.w.body.put_first(words, count);
+            return id;
+        }
+        let id = self.w.id();
+        self.w.body.put_first([first, ty, id, a, b], count);
+        if pattern.exact & !self.contract() {
+            self.w.marks.push(id);
+        }
+        id
+    }
+
+    /// Writes instructions as long as they have patterns that fit and nothing that they need is undeclared, up to
+    /// [`LONGEST`] of them.
+    ///
+    /// Operands that a pattern has not are written all the same, and then written over. Inlined, the loop would not keep
+    /// its counters in registers.
+    #[inline(never)]
+    pub(super) fn stretch(&mut self) {
+        let (insts, types) = (self.insts, &self.w.types);
+        let (glsl, contract) = (self.w.known_glsl(), self.contract());
+        let missing = if glsl == 0 { GLSL | FMA } else { 0 } | self.unfit;
+        let room = self.w.body.room(LONGEST * WIDEST + WIDEST);
+        let marks = self.w.marks.room(LONGEST);
+        let marks = if contract { &mut [] } else { marks };
+        let (Some(room), Some(values)) = (
+            room.first_chunk_mut::<{ LONGEST * WIDEST + WIDEST }>(),
+            self.s.values.get_mut(..insts.len()),
+        ) else {
+            return;
         };
-        let exact = !self.contract();
-        let mut next = self.w.next;
-        // An instruction takes two ids at most, so that none passes the limit by more than two.
-        let most = (self.stop.saturating_sub(next) / 2) as usize + 1;
-        let end = from.saturating_add(most).min(insts.len());
-        let types = &self.w.types;
-        let objects = &self.s.objects;
-        let mut room = self.w.body.room(1024);
-        let mut marks = self.w.annotations.room(512);
-        let (all_room, all_marks) = (room.len(), marks.len());
-        let values = &mut self.s.values[..];
-        let val = |values: &[u32], operand: u32| values.get(operand as usize).copied().unwrap_or(0);
-        let mut at = from;
-        // What did not fit leaves `room` or `marks` empty; these are the lengths to count with then.
-        let (mut left, mut left_marks);
-        let mut reason = if end == insts.len() {
-            Stop::End
-        } else {
-            Stop::Room
-        };
-        let tail = insts.get(from..end).unwrap_or(&[]);
-        (left, left_marks) = (all_room, all_marks);
-        for inst in tail {
-            let code = inst.ty.code();
-            let pattern = &PATTERNS[inst.op as usize & 255][code as usize & 15];
-            // Codes are below 48. The type of no value has an id, that of `OpTypeVoid`.
-            let ty = types[code as usize & 63];
+        let unmarked = marks.len();
+        let (mut used, mut marks) = (0, marks.iter_mut());
+        let (mut at, mut next) = (self.at, self.w.next);
+        let end = insts.len().min(at.saturating_add(LONGEST));
+        while at < end {
+            let Some(inst) = insts.get(at) else { break };
+            let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
+            // Codes are below 48.
+            let ty = types[inst.ty.code() as usize & 63];
             if ty == 0 {
-                reason = Stop::Other;
                 break;
             }
-            let id = next;
-            let (a, b) = (val(values, inst.a), val(values, inst.b));
-            let first = pattern.head;
-            let mut value = id;
-            let fits = match pattern.shape {
-                Shape::None => {
-                    reason = Stop::Other;
-                    break;
-                }
-                Shape::Unary => put(&mut room, [first, ty, id, a]),
-                Shape::Binary => put(&mut room, [first, ty, id, a, b]),
-                Shape::Exact => {
-                    let mark = [head(S::Decorate, 3), id, Decoration::NoContraction as u32];
-                    put(&mut room, [first, ty, id, a, b]) && (!exact || put(&mut marks, mark))
-                }
-                Shape::Ternary => put(&mut room, [first, ty, id, a, b, val(values, inst.c)]),
-                Shape::Ext1 if glsl != 0 => {
-                    let number = u32::from(pattern.number);
-                    put(&mut room, [first, ty, id, glsl, number, a])
-                }
-                Shape::Ext2 if glsl != 0 => {
-                    let number = u32::from(pattern.number);
-                    put(&mut room, [first, ty, id, glsl, number, a, b])
-                }
-                Shape::Fma if fma != 0 => {
-                    let (number, c) = (u32::from(pattern.number), val(values, inst.c));
-                    put(&mut room, [first, ty, id, fma, number, a, b, c])
-                }
-                Shape::Ext1 | Shape::Ext2 | Shape::Fma => {
-                    reason = Stop::Other;
-                    break;
-                }
-                Shape::Compare => {
-                    let operands = insts.get(inst.a as usize).map_or(0, |i| i.ty.code());
-                    let rows = COMPARISONS.get(usize::from(pattern.number));
-                    let first = rows.map_or(0, |row| row[operands as usize & 15]);
-                    if first == 0 {
-                        reason = Stop::Other;
-                        break;
-                    }
-                    put(&mut room, [first, ty, id, a, b])
-                }
-                Shape::VarSet => {
-                    // No id is taken.
-                    next = next.wrapping_sub(1);
-                    put(&mut room, [first, a, b])
-                }
-                Shape::Load | Shape::Store => {
-                    let load = pattern.shape == Shape::Load;
-                    let object = objects.plain(inst.a);
-                    let (Some(object), 0) = (object, inst.flags) else {
-                        reason = Stop::Other;
-                        break;
-                    };
-                    if load && inst.c != 0 {
-                        reason = Stop::Other;
-                        break;
-                    }
-                    let (pointer, var, member) = (object.pointer, object.var, object.member);
-                    let chained = if member != 0 {
-                        let first = head(S::AccessChain, 6);
-                        put(&mut room, [first, pointer, id, var, member, b])
-                    } else {
-                        put(&mut room, [head(S::AccessChain, 5), pointer, id, var, b])
-                    };
-                    chained
-                        && if load {
-                            next = next.wrapping_add(1);
-                            value = next;
-                            put(&mut room, [head(S::Load, 4), ty, value, id])
-                        } else {
-                            let stored = val(values, inst.c);
-                            put(&mut room, [head(S::Store, 3), id, stored])
-                        }
-                }
+            // The verifier saw that earlier instructions made the operands, and unused ones are 0.
+            let val = |operand: u32| values.get(operand as usize).copied();
+            let (Some(a), Some(b)) = (val(inst.a), val(inst.b)) else {
+                break;
             };
-            if !fits {
-                // What was begun is written again.
-                next = id;
-                reason = Stop::Room;
+            // So many instructions have fewer words than there are: nothing is cut off.
+            let to = room.get_mut(used % (LONGEST * WIDEST)..);
+            let Some(to) = to.and_then(|to| to.first_chunk_mut::<WIDEST>()) else {
                 break;
+            };
+            if pattern.needs == 0 {
+                [to[0], to[1], to[2], to[3], to[4]] = [pattern.head, ty, next, a, b];
+                if pattern.exact
+                    && let Some(mark) = marks.next()
+                {
+                    set(mark, next);
+                }
+            } else {
+                if pattern.needs & missing != 0 {
+                    break;
+                }
+                let Some(c) = val(inst.c) else { break };
+                [to[0], to[1], to[2]] = [pattern.head, ty, next];
+                [to[3], to[4]] = [glsl, u32::from(pattern.number)];
+                [to[5], to[6], to[7]] = [a, b, c];
             }
-            (left, left_marks) = (room.len(), marks.len());
             if let Some(slot) = values.get_mut(at) {
-                *slot = value;
+                *slot = next;
             }
+            used += (pattern.head >> 16) as usize;
             next = next.wrapping_add(1);
             at += 1;
         }
+        let marked = unmarked - marks.len();
+        self.at = at;
         self.w.next = next;
-        self.w.body.advance(all_room - left);
-        self.w.annotations.advance(all_marks - left_marks);
-        (at, reason)
+        self.w.body.advance(used);
+        self.w.marks.advance(marked);
     }
 
-    /// Declares what a pattern may need, so that the loop can go on; gives whether that can have helped.
-    pub(super) fn declare_for(&mut self, inst: &Inst) -> bool {
-        let pattern = PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
-        let new = |old: u32, now: u32| old != now;
-        let types = self.w.types[inst.ty.code() as usize & 63];
-        match pattern.shape {
-            Shape::None => false,
-            Shape::Unary | Shape::Binary | Shape::Exact | Shape::Ternary | Shape::Compare => {
-                new(types, self.w.ty(inst.ty))
-            }
-            Shape::Ext1 | Shape::Ext2 => {
-                let glsl = self.w.known_glsl();
-                new(types, self.w.ty(inst.ty)) | new(glsl, self.w.glsl())
-            }
-            Shape::Fma => {
-                let glsl = self.w.known_glsl();
-                self.options.fma == Fma::Native
-                    && (new(types, self.w.ty(inst.ty)) | new(glsl, self.w.glsl()))
-            }
-            Shape::VarSet | Shape::Load | Shape::Store => false,
+    /// A comparison, whose instruction goes by the type of the operands: false where one is NaN, `ne` true.
+    pub(super) fn compare(&mut self, inst: &Inst, row: &[u32; 16]) -> u32 {
+        let first = row[self.type_of(inst.a).code() as usize & 15];
+        if first == 0 {
+            return self.unsupported(inst, inst.ty, NO_FORM);
         }
+        let ty = self.w.ty(Type::BOOL);
+        let (a, b) = (self.val(inst.a), self.val(inst.b));
+        let id = self.w.id();
+        self.w.body.put([first, ty, id, a, b]);
+        id
     }
 }

@@ -244,7 +244,7 @@ impl<W: Width + Bits> Sink<W> for Recipe<'_, '_> {
         self.body.w.label(header);
         let (f, i, b) = (self.f, self.i, self.b);
         // What the body makes gets its name in the continue block, so that the phis can be written now.
-        self.body.w.body.extend_from_slice(&[
+        self.body.w.body.put([
             head(S::Phi, 7),
             f,
             at,
@@ -265,12 +265,12 @@ impl<W: Width + Bits> Sink<W> for Recipe<'_, '_> {
         self.body
             .w
             .body
-            .extend_from_slice(&[head(S::BranchConditional, 4), more, inside, merge]);
+            .put([head(S::BranchConditional, 4), more, inside, merge]);
         self.body.start(inside);
         let made = body(self, at);
         self.body.w.branch(continue_);
         self.body.w.label(continue_);
-        self.body.w.body.extend_from_slice(&[
+        self.body.w.body.put([
             head(S::CopyObject, 4),
             f,
             next,

@@ -5,7 +5,7 @@ use super::error::Error;
 use super::options::{Overflow, Version};
 use super::sections::head;
 use crate::kernel::{Inst, carrier, push_constant_slot};
-use crate::types::{Scalar, Type};
+use crate::types::{Access, Scalar, Type};
 use spirv::{Decoration, Op as S, StorageClass};
 
 /// The block of scalars.
@@ -52,7 +52,7 @@ impl Body<'_> {
         // `begin` checked the number of members.
         self.w
             .globals
-            .extend_from_slice(&[head(S::TypeStruct, 2 + members as u32), block]);
+            .put([head(S::TypeStruct, 2 + members as u32), block]);
         let mut end = 0;
         for (member, d) in (0u32..).zip(kernel.scalars()) {
             let id = self.w.ty(carrier(d.ty));
@@ -79,7 +79,7 @@ impl Body<'_> {
             Overflow::Uniform { set, binding } if !fits => self.uniform_block(block, set, binding),
             Overflow::Uniform { .. } | Overflow::Error => {
                 let class = StorageClass::PushConstant;
-                let pointer = self.w.pointer(class, block);
+                let pointer = self.w.new_pointer(class, block);
                 let var = self.w.variable(class, pointer, None);
                 Scalars { var, class }
             }
@@ -107,10 +107,9 @@ impl Body<'_> {
             0
         });
         let class = StorageClass::Uniform;
-        let pointer = self.w.pointer(class, block);
+        let pointer = self.w.new_pointer(class, block);
         let var = self.w.variable(class, pointer, None);
-        self.w.decorate_with(var, Decoration::DescriptorSet, set);
-        self.w.decorate_with(var, Decoration::Binding, binding);
+        self.w.bind(var, set, binding, Access::ReadWrite);
         Scalars { var, class }
     }
 }

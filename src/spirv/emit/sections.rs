@@ -1,92 +1,15 @@
-//! The sections of a module (SPIR-V section 2.4, Logical Layout of a Module), kept apart while it is written and joined
-//! by copies at the end.
+//! The sections of a module (SPIR-V section 2.4, Logical Layout of a Module), kept apart while it is written.
+//!
+//! Functions, most of a long module, are written where they stay; what precedes them is put in front at the end. So the
+//! module is never copied as a whole: [`Writer::join`] gives it where it was written.
 
-use super::interner::Interner;
+use super::interner::{Ids, Interner};
+use super::marks::Marks;
 use super::options::{MemoryModel, Version};
+use super::preamble::{Preamble, push_string, string_words};
 use super::tape::Tape;
-use spirv::{Capability, Decoration, Op};
-
-/// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
-pub(super) mod cap {
-    pub const INT64: u32 = 1 << 1;
-    pub const FLOAT64: u32 = 1 << 2;
-    pub const INT64_ATOMICS: u32 = 1 << 3;
-    pub const GROUP_NON_UNIFORM: u32 = 1 << 4;
-    pub const DENORM_PRESERVE: u32 = 1 << 5;
-    pub const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 1 << 6;
-    pub const ROUNDING_MODE_RTE: u32 = 1 << 7;
-    pub const ATOMIC_FLOAT32_ADD: u32 = 1 << 8;
-    pub const VULKAN_MEMORY_MODEL: u32 = 1 << 9;
-    pub const VULKAN_MEMORY_MODEL_DEVICE_SCOPE: u32 = 1 << 10;
-    pub const FLOAT16: u32 = 1 << 11;
-    pub const STORAGE_8: u32 = 1 << 12;
-    pub const STORAGE_16: u32 = 1 << 13;
-    pub const VOTE: u32 = 1 << 14;
-    pub const BALLOT: u32 = 1 << 15;
-    pub const SHUFFLE: u32 = 1 << 16;
-    pub const SHUFFLE_RELATIVE: u32 = 1 << 17;
-    pub const ARITHMETIC: u32 = 1 << 18;
-    pub const DOT_PRODUCT: u32 = 1 << 19;
-    pub const DOT_PACKED: u32 = 1 << 20;
-    pub const ATOMIC_FLOAT64_ADD: u32 = 1 << 21;
-    pub const ATOMIC_FLOAT32_MIN_MAX: u32 = 1 << 22;
-}
-
-const CAPABILITIES: [Capability; 23] = [
-    Capability::Shader,
-    Capability::Int64,
-    Capability::Float64,
-    Capability::Int64Atomics,
-    Capability::GroupNonUniform,
-    Capability::DenormPreserve,
-    Capability::SignedZeroInfNanPreserve,
-    Capability::RoundingModeRTE,
-    Capability::AtomicFloat32AddEXT,
-    Capability::VulkanMemoryModel,
-    Capability::VulkanMemoryModelDeviceScope,
-    Capability::Float16,
-    Capability::StorageBuffer8BitAccess,
-    Capability::StorageBuffer16BitAccess,
-    Capability::GroupNonUniformVote,
-    Capability::GroupNonUniformBallot,
-    Capability::GroupNonUniformShuffle,
-    Capability::GroupNonUniformShuffleRelative,
-    Capability::GroupNonUniformArithmetic,
-    Capability::DotProduct,
-    Capability::DotProductInput4x8BitPacked,
-    Capability::AtomicFloat64AddEXT,
-    Capability::AtomicFloat32MinMaxEXT,
-];
-
-/// Extensions, the capabilities that bring them, and the version that took them into the core.
-const EXTENSIONS: [(&str, u32, Option<Version>); 6] = [
-    (
-        "SPV_KHR_float_controls",
-        cap::DENORM_PRESERVE | cap::SIGNED_ZERO_INF_NAN_PRESERVE | cap::ROUNDING_MODE_RTE,
-        Some(Version::V1_4),
-    ),
-    (
-        "SPV_KHR_vulkan_memory_model",
-        cap::VULKAN_MEMORY_MODEL,
-        Some(Version::V1_5),
-    ),
-    (
-        "SPV_EXT_shader_atomic_float_add",
-        cap::ATOMIC_FLOAT32_ADD | cap::ATOMIC_FLOAT64_ADD,
-        None,
-    ),
-    (
-        "SPV_EXT_shader_atomic_float_min_max",
-        cap::ATOMIC_FLOAT32_MIN_MAX,
-        None,
-    ),
-    ("SPV_KHR_8bit_storage", cap::STORAGE_8, Some(Version::V1_5)),
-    (
-        "SPV_KHR_integer_dot_product",
-        cap::DOT_PRODUCT,
-        Some(Version::V1_6),
-    ),
-];
+use crate::types::Access;
+use spirv::{Decoration, Op};
 
 /// The first word of an instruction: how many words it has, and its opcode.
 #[inline(always)]
@@ -94,46 +17,30 @@ pub(super) const fn head(op: Op, words: u32) -> u32 {
     words << 16 | op as u32
 }
 
-/// Appends a literal string (SPIR-V section 2.2.1): UTF-8, little-endian in its words, a NUL at the end.
-pub(super) fn push_string(out: &mut Vec<u32>, text: &str) {
-    let mut chunks = text.as_bytes().chunks_exact(4);
-    for chunk in &mut chunks {
-        if let &[a, b, c, d] = chunk {
-            out.push(u32::from_le_bytes([a, b, c, d]));
-        }
-    }
-    let mut last = [0; 4];
-    for (to, &from) in last.iter_mut().zip(chunks.remainder()) {
-        *to = from;
-    }
-    out.push(u32::from_le_bytes(last));
-}
-
-/// The words of such a string.
-pub(super) fn string_words(text: &str) -> usize {
-    text.len() / 4 + 1
-}
-
-/// Where the parts of a function end.
-#[derive(Clone, Copy, Debug)]
-struct Function {
-    locals: usize,
-    body: usize,
-}
+/// The room in front of the functions of the first module: enough for what precedes those of a small kernel.
+const FRONT: usize = 512;
 
 /// A module under construction. Its memory is kept between modules.
 #[derive(Debug)]
 pub(super) struct Writer {
-    pub entries: Vec<u32>,
-    pub modes: Vec<u32>,
-    pub names: Vec<u32>,
-    pub annotations: Tape,
+    pub preamble: Preamble,
+    pub names: Tape,
+    annotations: Tape,
+    /// Those that follow the annotations.
+    pub marks: Marks,
     /// Types, constants and global variables, in the order in which they were needed.
-    pub globals: Vec<u32>,
-    /// For each function what stands before its instructions: `OpFunction`, the first label, the variables.
-    pub locals: Vec<u32>,
+    pub globals: Tape,
+    /// What stands before the instructions of the first function: `OpFunction`, the first label, the variables. Behind it
+    /// the same of a later function, until that has ended.
+    pub locals: Tape,
+    /// All functions, but for what is in `locals`, behind the room for what precedes them.
     pub body: Tape,
-    functions: Vec<Function>,
+    /// That room, which grows with the greatest module.
+    front: usize,
+    /// How much of `locals` belongs to the first function; 0 until it has ended.
+    first_locals: usize,
+    /// Where the function being written begins in `body`.
+    function: usize,
     /// Needed capabilities, as bits of [`cap`].
     pub caps: u32,
     /// The next free id. The loop over a kernel's instructions bounds it, see [`super::body::Body::run`].
@@ -143,8 +50,14 @@ pub(super) struct Writer {
     pub(super) interner: Interner,
     /// The ids of types by their codes.
     pub(super) types: [u32; 64],
+    /// The ids of small u32 constants by their values, which the interner has not.
+    pub(super) small: Ids,
+    /// That of a function without parameters, once one has begun.
+    pub(super) function_type: u32,
     /// The built-in variables, by [`super::builtins::Builtin`].
     pub(super) builtins: [u32; super::builtins::COUNT],
+    /// Their types: of a scalar, and of a vector.
+    pub(super) inputs: [super::builtins::Input; 2],
     /// Global variables made for all the kernels of the module.
     pub(super) variables: u32,
     /// The function that computes an exact f64 `fma`, once it is needed.
@@ -156,20 +69,25 @@ pub(super) struct Writer {
 impl Default for Writer {
     fn default() -> Writer {
         Writer {
-            entries: Vec::new(),
-            modes: Vec::new(),
-            names: Vec::new(),
+            preamble: Preamble::default(),
+            names: Tape::default(),
             annotations: Tape::default(),
-            globals: Vec::new(),
-            locals: Vec::new(),
+            marks: Marks::default(),
+            globals: Tape::default(),
+            locals: Tape::default(),
             body: Tape::default(),
-            functions: Vec::new(),
+            front: FRONT,
+            first_locals: 0,
+            function: 0,
             caps: 1,
             next: 1,
             glsl: 0,
             interner: Interner::default(),
             types: [0; 64],
+            small: Ids::default(),
+            function_type: 0,
             builtins: [0; super::builtins::COUNT],
+            inputs: Default::default(),
             variables: 0,
             fma64: 0,
             recipe_tables: Vec::new(),
@@ -181,36 +99,46 @@ impl Writer {
     /// Empties everything. Names every field, so that a new one does not compile until it is emptied here.
     pub(super) fn clear(&mut self) {
         let Writer {
-            entries,
-            modes,
+            preamble,
             names,
             annotations,
+            marks,
             globals,
             locals,
             body,
-            functions,
+            front,
+            first_locals,
+            function,
             caps,
             next,
             glsl,
             interner,
             types,
+            small,
+            function_type,
             builtins,
+            inputs,
             variables,
             fma64,
             recipe_tables,
         } = self;
-        for section in [entries, modes, names, globals, locals] {
+        preamble.clear();
+        for section in [names, annotations, globals, locals] {
             section.clear();
         }
-        annotations.clear();
-        body.clear();
-        functions.clear();
+        marks.clear();
+        body.begin_at(*front);
+        *first_locals = 0;
+        *function = *front;
         *caps = 1;
         *next = 1;
         *glsl = 0;
         interner.clear();
         *types = [0; 64];
+        small.clear();
+        *function_type = 0;
         *builtins = [0; super::builtins::COUNT];
+        *inputs = Default::default();
         *variables = 0;
         *fma64 = 0;
         recipe_tables.clear();
@@ -242,29 +170,28 @@ impl Writer {
     #[inline(always)]
     pub(super) fn op1(&mut self, op: Op, ty: u32, a: u32) -> u32 {
         let id = self.id();
-        self.body.extend_from_slice(&[head(op, 4), ty, id, a]);
+        self.body.put([head(op, 4), ty, id, a]);
         id
     }
 
     #[inline(always)]
     pub(super) fn op2(&mut self, op: Op, ty: u32, a: u32, b: u32) -> u32 {
         let id = self.id();
-        self.body.extend_from_slice(&[head(op, 5), ty, id, a, b]);
+        self.body.put([head(op, 5), ty, id, a, b]);
         id
     }
 
     #[inline(always)]
     pub(super) fn op3(&mut self, op: Op, ty: u32, a: u32, b: u32, c: u32) -> u32 {
         let id = self.id();
-        self.body.extend_from_slice(&[head(op, 6), ty, id, a, b, c]);
+        self.body.put([head(op, 6), ty, id, a, b, c]);
         id
     }
 
     #[inline(always)]
     pub(super) fn op4(&mut self, op: Op, ty: u32, [a, b, c, d]: [u32; 4]) -> u32 {
         let id = self.id();
-        self.body
-            .extend_from_slice(&[head(op, 7), ty, id, a, b, c, d]);
+        self.body.put([head(op, 7), ty, id, a, b, c, d]);
         id
     }
 
@@ -292,7 +219,7 @@ impl Writer {
         let set = self.glsl();
         let id = self.id();
         self.body
-            .extend_from_slice(&[head(Op::ExtInst, 8), ty, id, set, inst as u32, a, b, c]);
+            .put([head(Op::ExtInst, 8), ty, id, set, inst as u32, a, b, c]);
         id
     }
 
@@ -300,30 +227,65 @@ impl Writer {
     #[inline(always)]
     pub(super) fn exact2(&mut self, op: Op, ty: u32, a: u32, b: u32) -> u32 {
         let id = self.op2(op, ty, a, b);
-        self.decorate(id, Decoration::NoContraction);
+        self.marks.push(id);
         id
     }
 
+    /// Appends a decoration other than `NoContraction`.
     #[inline(always)]
+    pub(super) fn annotate<const N: usize>(&mut self, words: [u32; N]) {
+        self.write_marks();
+        self.annotations.put(words);
+    }
+
+    /// Writes out what precedes another decoration.
+    #[inline(always)]
+    fn write_marks(&mut self) {
+        if !self.marks.is_empty() {
+            self.write_some_marks();
+        }
+    }
+
+    #[cold]
+    fn write_some_marks(&mut self) {
+        self.annotations.extend_from_slice(self.marks.words());
+        self.marks.clear();
+    }
+
+    #[inline]
     pub(super) fn decorate(&mut self, id: u32, decoration: Decoration) {
-        self.annotations
-            .extend_from_slice(&[head(Op::Decorate, 3), id, decoration as u32]);
+        self.annotate([head(Op::Decorate, 3), id, decoration as u32]);
     }
 
+    #[inline]
     pub(super) fn decorate_with(&mut self, id: u32, decoration: Decoration, value: u32) {
-        self.annotations
-            .extend_from_slice(&[head(Op::Decorate, 4), id, decoration as u32, value]);
+        self.annotate([head(Op::Decorate, 4), id, decoration as u32, value]);
     }
 
+    /// The descriptor set and binding of a variable, and what is not done to it.
+    #[inline]
+    pub(super) fn bind(&mut self, var: u32, set: u32, binding: u32, access: Access) {
+        let (not, words) = match access {
+            Access::Read => (Decoration::NonWritable, 11),
+            Access::Write => (Decoration::NonReadable, 11),
+            // Without the third.
+            Access::ReadWrite => (Decoration::NonWritable, 8),
+        };
+        let [one, none] = [head(Op::Decorate, 4), head(Op::Decorate, 3)];
+        let [in_set, bound] = [Decoration::DescriptorSet as u32, Decoration::Binding as u32];
+        self.write_marks();
+        self.annotations.put_first(
+            [
+                one, var, in_set, set, one, var, bound, binding, none, var, not as u32,
+            ],
+            words,
+        );
+    }
+
+    #[inline]
     pub(super) fn member_offset(&mut self, id: u32, member: u32, offset: u32) {
-        let words = [
-            head(Op::MemberDecorate, 5),
-            id,
-            member,
-            Decoration::Offset as u32,
-            offset,
-        ];
-        self.annotations.extend_from_slice(&words);
+        let decoration = Decoration::Offset as u32;
+        self.annotate([head(Op::MemberDecorate, 5), id, member, decoration, offset]);
     }
 
     /// `OpName`, where there is a name. The verifier keeps names below 4096 bytes.
@@ -331,7 +293,7 @@ impl Writer {
         if !text.is_empty() {
             // At most 4096 bytes of name.
             let words = 2 + string_words(text) as u32;
-            self.names.extend_from_slice(&[head(Op::Name, words), id]);
+            self.names.put([head(Op::Name, words), id]);
             push_string(&mut self.names, text);
         }
     }
@@ -340,26 +302,25 @@ impl Writer {
     pub(super) fn member_name(&mut self, id: u32, member: u32, text: &str) {
         if !text.is_empty() {
             let words = 3 + string_words(text) as u32;
-            self.names
-                .extend_from_slice(&[head(Op::MemberName, words), id, member]);
+            self.names.put([head(Op::MemberName, words), id, member]);
             push_string(&mut self.names, text);
         }
     }
 
     #[inline]
     pub(super) fn branch(&mut self, label: u32) {
-        self.body.extend_from_slice(&[head(Op::Branch, 2), label]);
+        self.body.put([head(Op::Branch, 2), label]);
     }
 
     #[inline]
     pub(super) fn label(&mut self, label: u32) {
-        self.body.extend_from_slice(&[head(Op::Label, 2), label]);
+        self.body.put([head(Op::Label, 2), label]);
     }
 
     /// `OpSelectionMerge` and `OpBranchConditional`; the false target is the last word written.
     #[inline]
     pub(super) fn select_branch(&mut self, merge: u32, condition: u32, yes: u32, no: u32) {
-        self.body.extend_from_slice(&[
+        self.body.put([
             head(Op::SelectionMerge, 3),
             merge,
             0,
@@ -372,71 +333,63 @@ impl Writer {
 
     #[inline]
     pub(super) fn loop_merge(&mut self, merge: u32, continue_: u32) {
-        self.body
-            .extend_from_slice(&[head(Op::LoopMerge, 4), merge, continue_, 0]);
+        self.body.put([head(Op::LoopMerge, 4), merge, continue_, 0]);
     }
 
     /// Begins a function of type `ty` that returns `returns`: `OpFunction`; parameters and the first label follow.
     pub(super) fn begin_function(&mut self, id: u32, returns: u32, ty: u32) {
-        self.locals
-            .extend_from_slice(&[head(Op::Function, 5), returns, id, 0, ty]);
+        self.locals.put([head(Op::Function, 5), returns, id, 0, ty]);
     }
 
     pub(super) fn end_function(&mut self) {
         self.body.push(head(Op::FunctionEnd, 1));
-        self.functions.push(Function {
-            locals: self.locals.len(),
-            body: self.body.len(),
-        });
+        if self.first_locals == 0 {
+            self.first_locals = self.locals.len();
+        } else {
+            let locals = self.locals.words();
+            let later = locals.get(self.first_locals..).unwrap_or(&[]);
+            self.body.insert(self.function, later);
+            self.locals.truncate(self.first_locals);
+        }
+        self.function = self.body.len();
     }
 
-    /// Writes the whole module into `out`.
-    pub(super) fn join(&self, version: Version, model: MemoryModel, out: &mut Vec<u32>) {
-        let sections: [&[u32]; 5] = [
-            &self.entries,
-            &self.modes,
-            &self.names,
+    /// The whole module.
+    pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
+        let (caps, glsl, next) = (self.caps, self.glsl, self.next);
+        self.preamble.finish(caps, glsl, next, version, model);
+        let [preamble, modes] = self.preamble.words();
+        let sections = [
+            preamble,
+            modes,
+            self.names.words(),
             self.annotations.words(),
-            &self.globals,
+            self.marks.words(),
+            self.globals.words(),
+            self.locals.words(),
         ];
-        let words: usize = sections.iter().map(|s| s.len()).sum();
-        out.clear();
-        // The preamble below has fewer than 160 words: 23 capabilities, 6 extensions, an import.
-        out.reserve(words + self.locals.len() + self.body.len() + 160);
-        out.extend_from_slice(&[spirv::MAGIC_NUMBER, version.word(), 0, self.next, 0]);
-        let mut caps = self.caps;
-        while let Some(capability) = CAPABILITIES.get(caps.trailing_zeros() as usize) {
-            out.extend_from_slice(&[head(Op::Capability, 2), *capability as u32]);
-            caps &= caps - 1;
+        let length = sections.iter().map(|section| section.len()).sum();
+        if length > self.front {
+            // Once for the greatest module.
+            self.body.move_up(self.front, length);
+            self.front += length;
         }
-        for (name, caps, core) in EXTENSIONS {
-            if self.caps & caps != 0 && core.is_none_or(|core| version < core) {
-                out.push(head(Op::Extension, 1 + string_words(name) as u32));
-                push_string(out, name);
-            }
-        }
-        if self.glsl != 0 {
-            let name = "GLSL.std.450";
-            let words = 2 + string_words(name) as u32;
-            out.extend_from_slice(&[head(Op::ExtInstImport, words), self.glsl]);
-            push_string(out, name);
-        }
-        let model = match model {
-            MemoryModel::Glsl450 => spirv::MemoryModel::GLSL450,
-            MemoryModel::Vulkan => spirv::MemoryModel::Vulkan,
-        };
-        out.extend_from_slice(&[head(Op::MemoryModel, 3), 0, model as u32]);
+        let module = self.body.all_from(self.front - length);
+        let mut front = &mut *module;
         for section in sections {
-            if !section.is_empty() {
-                out.extend_from_slice(section);
-            }
+            place(&mut front, section);
         }
-        let (mut locals, mut body) = (0, 0);
-        for function in &self.functions {
-            // Both ends rise and stay within their sections.
-            out.extend_from_slice(self.locals.get(locals..function.locals).unwrap_or(&[]));
-            out.extend_from_slice(self.body.words().get(body..function.body).unwrap_or(&[]));
-            (locals, body) = (function.locals, function.body);
-        }
+        module
+    }
+}
+
+/// Copies a section to the beginning of `front`, and moves that behind it.
+#[inline(always)]
+fn place(front: &mut &mut [u32], section: &[u32]) {
+    if !section.is_empty()
+        && let Some((to, rest)) = core::mem::take(front).split_at_mut_checked(section.len())
+    {
+        to.copy_from_slice(section);
+        *front = rest;
     }
 }

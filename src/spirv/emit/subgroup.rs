@@ -7,7 +7,7 @@ use super::arith::NO_FORM;
 use super::body::{Body, Class, class};
 use super::builtins::Builtin;
 use super::half::working;
-use super::sections::cap;
+use super::preamble::cap;
 use crate::kernel::Inst;
 use crate::op::Op;
 use crate::types::Type;

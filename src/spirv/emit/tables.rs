@@ -1,10 +1,10 @@
 //! Tables of constants: variables of the module with an initialiser, which an index at run time needs.
 
 use super::body::Body;
-use super::declare::{Length, Object};
+use super::objects::{Length, Object};
 use super::options::Version;
 use super::sections::{Writer, head};
-use crate::kernel::Bounds;
+use crate::kernel::{Bounds, Mem};
 use crate::math::Table;
 use crate::types::Type;
 use spirv::{Op as S, StorageClass};
@@ -25,7 +25,7 @@ impl Writer {
         let constant = self.id();
         // The number of words has been checked, or the table is the crate's own.
         self.globals
-            .extend_from_slice(&[head(S::ConstantComposite, 3 + len), array, constant]);
+            .put([head(S::ConstantComposite, 3 + len), array, constant]);
         self.globals.extend(items);
         let pointer = self.pointer(StorageClass::Private, array);
         self.variable(StorageClass::Private, pointer, Some(constant))
@@ -66,9 +66,7 @@ impl Body<'_> {
             length: Length::Known(d.len),
             ..Object::NONE
         };
-        if let Some(slot) = self.s.objects.tables.get_mut(n as usize) {
-            *slot = object;
-        }
+        self.s.objects.set(Mem::Table(n), object);
         object
     }
 

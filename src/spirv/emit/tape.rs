@@ -1,4 +1,5 @@
-//! A growing list of words whose unused memory stays initialised, so that the fast path writes into a plain slice.
+//! A growing list of words whose unused memory stays initialised, so that whoever writes does so into a plain slice, of a
+//! length known when kernite is compiled wherever that can be.
 
 /// Words, and room behind them.
 #[derive(Debug, Default)]
@@ -13,6 +14,17 @@ impl Tape {
         self.len = 0;
     }
 
+    /// Begins anew, behind so many words that are written last: see [`Tape::all_from`].
+    pub(super) fn begin_at(&mut self, front: usize) {
+        self.len = front;
+    }
+
+    /// Forgets what is behind the first `words`.
+    pub(super) fn truncate(&mut self, words: usize) {
+        self.len = self.len.min(words);
+    }
+
+    /// The number of words, with those to be written in front.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -22,51 +34,159 @@ impl Tape {
         self.memory.get(..self.len).unwrap_or(&[])
     }
 
+    /// A word that has been written.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut u32> {
-        if at < self.len {
-            self.memory.get_mut(at)
-        } else {
-            None
-        }
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, word: u32) {
-        self.extend_from_slice(&[word]);
+        let words = self.memory.get_mut(..self.len)?;
+        words.get_mut(at)
     }
 
     #[inline(always)]
-    pub(super) fn extend_from_slice(&mut self, words: &[u32]) {
-        // Lengths are counts of words in memory, so that their sum does not overflow.
-        let end = self.len + words.len();
-        if end > self.memory.len() {
-            self.grow(words.len());
-        }
-        if let Some(room) = self.memory.get_mut(self.len..end) {
-            room.copy_from_slice(words);
-        }
-        self.len = end;
+    pub(super) fn push(&mut self, word: u32) {
+        self.put([word]);
     }
 
+    /// Appends words of which the number is known.
+    #[inline(always)]
+    pub(super) fn put<const N: usize>(&mut self, words: [u32; N]) {
+        self.put_first(words, N);
+    }
+
+    /// Appends two instructions.
+    #[inline(always)]
+    pub(super) fn put_both<const A: usize, const B: usize>(&mut self, a: [u32; A], b: [u32; B]) {
+        // At most twice, as below.
+        loop {
+            let room = self.memory.get_mut(self.len..self.len + (A + B));
+            if let Some(room) = room
+                && let Some((first, rest)) = room.split_first_chunk_mut()
+                && let Some(second) = rest.first_chunk_mut()
+            {
+                (*first, *second) = (a, b);
+                break;
+            }
+            self.grow(A + B);
+        }
+        self.len += A + B;
+    }
+
+    /// Appends the first `count` of these words.
+    #[inline(always)]
+    pub(super) fn put_first<const N: usize>(&mut self, words: [u32; N], count: usize) {
+        // At most twice. Nothing takes the words' address, which would send them through the stack.
+        loop {
+            let room = self.memory.get_mut(self.len..self.len + N);
+            if let Some(room) = room.and_then(|room| room.first_chunk_mut()) {
+                *room = words;
+                break;
+            }
+            self.grow(N);
+        }
+        // At most as many as there was room for.
+        self.len += count.min(N);
+    }
+
+    /// Appends a copy.
+    #[inline]
+    pub(super) fn extend_from_slice(&mut self, words: &[u32]) {
+        if let Some(room) = self.room(words.len()).get_mut(..words.len()) {
+            room.copy_from_slice(words);
+            self.len += words.len();
+        }
+    }
+
+    /// Appends the words of an iterator.
+    pub(super) fn extend(&mut self, words: impl Iterator<Item = u32>) {
+        words.for_each(|word| self.push(word));
+    }
+
+    /// Puts words in front of the one that is at `at`.
+    pub(super) fn insert(&mut self, at: usize, words: &[u32]) {
+        self.extend_from_slice(words);
+        if let Some(tail) = self.memory.get_mut(at..self.len) {
+            tail.rotate_right(words.len());
+        }
+    }
+
+    /// The words from `at` on, of which the first may not have been written yet.
+    pub(super) fn all_from(&mut self, at: usize) -> &mut [u32] {
+        self.memory.get_mut(at..self.len).unwrap_or(&mut [])
+    }
+
+    /// Moves the words from `at` on up by so many.
     #[cold]
-    #[inline(never)]
-    fn grow(&mut self, more: usize) {
-        let len = (self.len + more).max(self.memory.len() * 2).max(256);
-        self.memory.resize(len, 0);
+    pub(super) fn move_up(&mut self, at: usize, by: usize) {
+        // They change places with what is behind them.
+        self.room(by);
+        self.len += by;
+        if let Some(all) = self.memory.get_mut(at..self.len) {
+            all.rotate_right(by);
+        }
     }
 
     /// The room behind the words, at least `least` of it.
     #[inline]
     pub(super) fn room(&mut self, least: usize) -> &mut [u32] {
-        if self.memory.len() - self.len < least {
+        if self.memory.len().saturating_sub(self.len) < least {
             self.grow(least);
         }
         self.memory.get_mut(self.len..).unwrap_or(&mut [])
     }
 
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, more: usize) {
+        // Lengths are counts of words in memory, so that their sum does not overflow.
+        let len = (self.len + more).max(self.memory.len() * 2).max(256);
+        self.memory.resize(len, 0);
+    }
+
     /// Takes the first `words` of the room as written.
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self, words: usize) {
         self.len = (self.len + words).min(self.memory.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_follow_each_other_however_they_are_written() {
+        let mut tape = Tape::default();
+        for round in 0..3 {
+            tape.push(1);
+            tape.put([2, 3]);
+            tape.put_first([4, 5, 9, 9], 2);
+            tape.put_both([6, 6], [6]);
+            tape.extend_from_slice(&[6; 300]);
+            tape.extend(7..=8);
+            tape.insert(1, &[10, 11]);
+            let mut expected = vec![1, 10, 11, 2, 3, 4, 5];
+            expected.extend([6; 303]);
+            expected.extend([7, 8]);
+            assert_eq!(tape.words(), expected, "round {round}");
+            assert_eq!(tape.get_mut(6), Some(&mut 5));
+            assert_eq!(tape.get_mut(312), None);
+            tape.truncate(312);
+            assert_eq!(tape.len(), 312);
+            tape.truncate(2);
+            assert_eq!(tape.words(), [1, 10]);
+            tape.clear();
+        }
+    }
+
+    #[test]
+    fn there_is_room_in_front() {
+        let mut tape = Tape::default();
+        for (front, wider) in [(0, 1), (2, 3), (5, 5), (5, 2000), (2000, 2001)] {
+            tape.begin_at(front);
+            tape.extend(0..1000);
+            tape.move_up(front, wider - front);
+            let all = tape.all_from(1);
+            all[..wider - 1].fill(u32::MAX);
+            assert_eq!(all.len(), wider - 1 + 1000);
+            assert!(all[wider - 1..].iter().copied().eq(0..1000), "{front}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Types and constants, each declared once.
 
-use super::interner::Found;
-use super::sections::{Writer, cap, head};
+use super::interner::key;
+use super::preamble::cap;
+use super::sections::{Writer, head};
 use crate::types::{Scalar, Type};
 use spirv::{Decoration, Op, StorageClass};
 
@@ -11,6 +12,22 @@ const BLOCK: u32 = u32::MAX;
 /// The type in which values of a type are computed: integers of 8 and 16 bits in 32, bf16 in f32.
 #[inline(always)]
 pub(super) const fn register(ty: Type) -> Type {
+    const REGISTERS: [Type; 64] = {
+        let mut registers = [Type::NONE; 64];
+        let mut code = 0;
+        while code < 64 {
+            if let Some(ty) = Type::from_code(code) {
+                registers[code as usize] = wide(ty);
+            }
+            code += 1;
+        }
+        registers
+    };
+    // Codes are below 48.
+    REGISTERS[ty.code() as usize & 63]
+}
+
+const fn wide(ty: Type) -> Type {
     let scalar = match ty.scalar() {
         Some(Scalar::I8 | Scalar::I16) => Scalar::I32,
         Some(Scalar::U8 | Scalar::U16) => Scalar::U32,
@@ -52,18 +69,14 @@ impl Writer {
             Some(scalar) if ty.lanes() > 1 => {
                 let component = self.ty(Type::of(scalar));
                 let id = self.id();
-                self.globals.extend_from_slice(&[
-                    head(Op::TypeVector, 4),
-                    id,
-                    component,
-                    ty.lanes(),
-                ]);
+                self.globals
+                    .put([head(Op::TypeVector, 4), id, component, ty.lanes()]);
                 id
             }
             Some(scalar) => self.declare_scalar(scalar),
             None => {
                 let id = self.id();
-                self.globals.extend_from_slice(&[head(Op::TypeVoid, 2), id]);
+                self.globals.put([head(Op::TypeVoid, 2), id]);
                 id
             }
         };
@@ -74,80 +87,72 @@ impl Writer {
     }
 
     fn declare_scalar(&mut self, scalar: Scalar) -> u32 {
-        let id = self.id();
-        let bits = scalar.bits();
-        match scalar {
-            Scalar::Bool => self.globals.extend_from_slice(&[head(Op::TypeBool, 2), id]),
-            Scalar::I8
-            | Scalar::I16
-            | Scalar::I32
-            | Scalar::I64
-            | Scalar::U8
-            | Scalar::U16
-            | Scalar::U32
-            | Scalar::U64 => {
-                if bits == 64 {
-                    self.caps |= cap::INT64;
-                }
-                let signed = u32::from(scalar.is_signed());
-                self.globals
-                    .extend_from_slice(&[head(Op::TypeInt, 4), id, bits, signed]);
-            }
-            Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => {
-                match bits {
-                    16 => self.caps |= cap::FLOAT16,
-                    64 => self.caps |= cap::FLOAT64,
-                    _ => {}
-                }
-                self.globals
-                    .extend_from_slice(&[head(Op::TypeFloat, 3), id, bits]);
-            }
-        }
+        let (op, words, needs) = match scalar {
+            Scalar::Bool => (Op::TypeBool, 2, 0),
+            Scalar::I8 | Scalar::I16 | Scalar::I32 => (Op::TypeInt, 4, 0),
+            Scalar::U8 | Scalar::U16 | Scalar::U32 => (Op::TypeInt, 4, 0),
+            Scalar::I64 | Scalar::U64 => (Op::TypeInt, 4, cap::INT64),
+            Scalar::F16 | Scalar::BF16 => (Op::TypeFloat, 3, cap::FLOAT16),
+            Scalar::F32 => (Op::TypeFloat, 3, 0),
+            Scalar::F64 => (Op::TypeFloat, 3, cap::FLOAT64),
+        };
+        self.caps |= needs;
+        let (id, signed) = (self.id(), u32::from(scalar.is_signed()));
+        let all = [head(op, words), id, scalar.bits(), signed];
+        self.globals.put_first(all, words as usize);
         id
     }
 
-    /// A type or constant that is declared once for its operands; `words` of them count.
-    fn once(&mut self, op: Op, words: u32, operands: [u32; 3]) -> u32 {
-        let [a, b, c] = operands;
-        let key = [op as u32, a, b, c];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                let all = [head(op, 2 + words), id, a, b, c];
-                self.globals
-                    .extend_from_slice(all.get(..2 + words as usize).unwrap_or(&all));
-                id
-            }
+    /// A type that is declared once for its operands; `operands` of them count.
+    fn once(&mut self, op: Op, operands: u32, a: u32, b: u32) -> u32 {
+        let key = key(op as u32, a, b, 0);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        let words = 2 + operands;
+        self.globals
+            .put_first([head(op, words), id, a, b], words as usize);
+        id
     }
 
     /// A vector of `n` of the type `component`, for those that are no [`Type`].
     pub(super) fn vector(&mut self, component: u32, n: u32) -> u32 {
-        self.once(Op::TypeVector, 2, [component, n, 0])
+        self.once(Op::TypeVector, 2, component, n)
     }
 
     /// The pair that `OpUMulExtended` and `OpSMulExtended` make.
     pub(super) fn pair(&mut self, ty: u32) -> u32 {
-        self.once(Op::TypeStruct, 2, [ty, ty, 0])
+        self.once(Op::TypeStruct, 2, ty, ty)
     }
 
     /// A pointer type.
     pub(super) fn pointer(&mut self, class: StorageClass, to: u32) -> u32 {
-        self.once(Op::TypePointer, 2, [class as u32, to, 0])
+        self.once(Op::TypePointer, 2, class as u32, to)
+    }
+
+    /// The same where there can be none yet.
+    pub(super) fn new_pointer(&mut self, class: StorageClass, to: u32) -> u32 {
+        let id = self.id();
+        let first = head(Op::TypePointer, 4);
+        self.globals.put([first, id, class as u32, to]);
+        id
     }
 
     /// An array type without a layout: for shared and private memory, where Vulkan forbids `ArrayStride`.
     pub(super) fn array(&mut self, elem: u32, len: u32) -> u32 {
         let len = self.u32(len);
-        self.once(Op::TypeArray, 2, [elem, len, 0])
+        self.once(Op::TypeArray, 2, elem, len)
     }
 
-    /// The function type without parameters that returns nothing.
-    pub(super) fn function_type(&mut self) -> u32 {
-        let void = self.ty(Type::NONE);
-        self.once(Op::TypeFunction, 1, [void, 0, 0])
+    /// The function type without parameters that returns nothing, `void`.
+    pub(super) fn function_type(&mut self, void: u32) -> u32 {
+        if self.function_type == 0 {
+            self.function_type = self.id();
+            let words = [head(Op::TypeFunction, 3), self.function_type, void];
+            self.globals.put(words);
+        }
+        self.function_type
     }
 
     /// The type of an element of a storage buffer: narrow integers are narrow there, bf16 is its bits.
@@ -164,41 +169,65 @@ impl Writer {
             return self.ty(ty);
         }
         let signed = u32::from(scalar.is_signed());
-        let component = self.once(Op::TypeInt, 2, [scalar.bits(), signed, 0]);
+        let component = self.once(Op::TypeInt, 2, scalar.bits(), signed);
         match ty.lanes() {
             1 => component,
             lanes => self.vector(component, lanes),
         }
     }
 
-    /// The block of a storage buffer whose elements are `elem_id`: a structure of one runtime array. One for each element
-    /// type, decorated once.
+    /// The type of a pointer to the block of a storage buffer whose elements are `elem_id`: a structure of one runtime
+    /// array. One for each element type, decorated once.
     pub(super) fn block(&mut self, elem: Type, elem_id: u32) -> u32 {
-        let key = [BLOCK, elem_id, 0, 0];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let array = self.id();
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                self.globals.extend_from_slice(&[
-                    head(Op::TypeRuntimeArray, 3),
-                    array,
-                    elem_id,
-                    head(Op::TypeStruct, 3),
-                    id,
-                    array,
-                ]);
-                self.decorate_with(array, Decoration::ArrayStride, elem.bytes());
-                self.decorate(id, Decoration::Block);
-                self.member_offset(id, 0, 0);
-                id
-            }
+        let array = self.next;
+        let [block, pointer] = [array.wrapping_add(1), array.wrapping_add(2)];
+        let key = key(BLOCK, elem_id, 0, 0);
+        if let Some(id) = self.interner.find_or_fill(key, pointer) {
+            return id;
         }
+        self.next = pointer.wrapping_add(1);
+        self.globals.put([
+            head(Op::TypeRuntimeArray, 3),
+            array,
+            elem_id,
+            head(Op::TypeStruct, 3),
+            block,
+            array,
+            head(Op::TypePointer, 4),
+            pointer,
+            StorageClass::StorageBuffer as u32,
+            block,
+        ]);
+        self.annotate([
+            head(Op::Decorate, 4),
+            array,
+            Decoration::ArrayStride as u32,
+            elem.bytes(),
+            head(Op::Decorate, 3),
+            block,
+            Decoration::Block as u32,
+            head(Op::MemberDecorate, 5),
+            block,
+            0,
+            Decoration::Offset as u32,
+            0,
+        ]);
+        pointer
     }
 
     /// A scalar constant, as values of its type are kept.
     pub(super) fn constant(&mut self, ty: Type, bits: u64) -> u32 {
+        if ty == Type::U32 {
+            // It has no more.
+            self.u32(bits as u32)
+        } else if register(ty) == ty {
+            self.interned(ty, bits)
+        } else {
+            self.wider_constant(ty, bits)
+        }
+    }
+
+    fn wider_constant(&mut self, ty: Type, bits: u64) -> u32 {
         // Truncations keep the low bits; signs are extended to 32 bits.
         let (ty, bits) = match ty.scalar() {
             Some(Scalar::I8) => (
@@ -209,8 +238,8 @@ impl Writer {
                 Type::I32,
                 u64::from(i32::from((bits as u16).cast_signed()).cast_unsigned()),
             ),
-            Some(Scalar::U8) => (Type::U32, bits & 0xFF),
-            Some(Scalar::U16) => (Type::U32, bits & 0xFFFF),
+            Some(Scalar::U8) => return self.u32((bits & 0xFF) as u32),
+            Some(Scalar::U16) => return self.u32((bits & 0xFFFF) as u32),
             Some(Scalar::BF16) => (Type::F32, (bits & 0xFFFF) << 16),
             Some(
                 Scalar::Bool
@@ -224,43 +253,51 @@ impl Writer {
             )
             | None => (ty, bits),
         };
+        self.interned(ty, bits)
+    }
+
+    /// A constant of a type that is its own register's, other than a small u32.
+    fn interned(&mut self, ty: Type, bits: u64) -> u32 {
         let type_id = self.ty(ty);
         // The two halves of the bits.
         let (low, high) = (bits as u32, (bits >> 32) as u32);
-        let key = [Op::Constant as u32, type_id, low, high];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                if ty == Type::BOOL {
-                    let op = if bits == 0 {
-                        Op::ConstantFalse
-                    } else {
-                        Op::ConstantTrue
-                    };
-                    self.globals.extend_from_slice(&[head(op, 3), type_id, id]);
-                } else if ty.bytes() == 8 {
-                    self.globals.extend_from_slice(&[
-                        head(Op::Constant, 5),
-                        type_id,
-                        id,
-                        low,
-                        high,
-                    ]);
-                } else {
-                    self.globals
-                        .extend_from_slice(&[head(Op::Constant, 4), type_id, id, low]);
-                }
-                id
-            }
+        let key = key(Op::Constant as u32, type_id, low, high);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        if ty == Type::BOOL {
+            let op = if bits == 0 {
+                Op::ConstantFalse
+            } else {
+                Op::ConstantTrue
+            };
+            self.globals.put([head(op, 3), type_id, id]);
+        } else if ty.bytes() == 8 {
+            let first = head(Op::Constant, 5);
+            self.globals.put([first, type_id, id, low, high]);
+        } else {
+            self.globals.put([head(Op::Constant, 4), type_id, id, low]);
+        }
+        id
     }
 
     /// A `u32` constant.
     #[inline]
     pub(super) fn u32(&mut self, value: u32) -> u32 {
-        self.constant(Type::U32, u64::from(value))
+        match self.small.get(value) {
+            Some(id) => id,
+            None if value < 64 => self.declare_small(value),
+            None => self.interned(Type::U32, u64::from(value)),
+        }
+    }
+
+    fn declare_small(&mut self, value: u32) -> u32 {
+        let ty = self.ty(Type::U32);
+        let id = self.id();
+        self.globals.put([head(Op::Constant, 4), ty, id, value]);
+        self.small.set(value, id);
+        id
     }
 
     /// A `u64` constant.
@@ -283,36 +320,29 @@ impl Writer {
         if lanes == 1 {
             return component;
         }
-        let key = [Op::ConstantComposite as u32, ty, component, lanes];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                // Two or four of them.
-                self.globals
-                    .extend_from_slice(&[head(Op::ConstantComposite, 3 + lanes), ty, id]);
-                for _ in 0..lanes {
-                    self.globals.push(component);
-                }
-                id
-            }
+        let key = key(Op::ConstantComposite as u32, ty, component, lanes);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        // Two or four of them.
+        self.globals
+            .put([head(Op::ConstantComposite, 3 + lanes), ty, id]);
+        for _ in 0..lanes {
+            self.globals.push(component);
+        }
+        id
     }
 
     /// The zero of a composite type.
     pub(super) fn null(&mut self, ty: u32) -> u32 {
-        let key = [Op::ConstantNull as u32, ty, 0, 0];
-        match self.interner.find(&key) {
-            Found::Id(id) => id,
-            Found::Vacant(at) => {
-                let id = self.id();
-                self.interner.fill(at, key, id);
-                self.globals
-                    .extend_from_slice(&[head(Op::ConstantNull, 3), ty, id]);
-                id
-            }
+        let key = key(Op::ConstantNull as u32, ty, 0, 0);
+        if let Some(id) = self.interner.find_or_fill(key, self.next) {
+            return id;
         }
+        let id = self.id();
+        self.globals.put([head(Op::ConstantNull, 3), ty, id]);
+        id
     }
 
     /// A global variable.
@@ -326,17 +356,16 @@ impl Writer {
         self.variables += 1;
         let id = self.id();
         match initializer {
-            Some(initializer) => self.globals.extend_from_slice(&[
+            Some(initializer) => self.globals.put([
                 head(Op::Variable, 5),
                 pointer,
                 id,
                 class as u32,
                 initializer,
             ]),
-            None => {
-                self.globals
-                    .extend_from_slice(&[head(Op::Variable, 4), pointer, id, class as u32])
-            }
+            None => self
+                .globals
+                .put([head(Op::Variable, 4), pointer, id, class as u32]),
         }
         id
     }

@@ -1,7 +1,7 @@
 //! Vectors: made of components and taken apart.
 
 use super::body::Body;
-use super::declare::{Form, Object};
+use super::objects::{Form, Object};
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::Op as S;
@@ -22,7 +22,15 @@ impl Body<'_> {
     }
 
     /// The register's form of an element just loaded.
+    #[inline]
     pub(super) fn loaded(&mut self, object: &Object, value: u32) -> u32 {
+        if object.form == Form::Same {
+            return value;
+        }
+        self.widened(object, value)
+    }
+
+    fn widened(&mut self, object: &Object, value: u32) -> u32 {
         let ty = self.w.ty(object.elem);
         match object.form {
             Form::Same => value,
@@ -39,7 +47,15 @@ impl Body<'_> {
     }
 
     /// The memory's form of a value.
+    #[inline]
     pub(super) fn storable(&mut self, object: &Object, value: u32) -> u32 {
+        if object.form == Form::Same {
+            return value;
+        }
+        self.narrowed(object, value)
+    }
+
+    fn narrowed(&mut self, object: &Object, value: u32) -> u32 {
         let ty = object.elem_id;
         match object.form {
             Form::Same => value,

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::builtins::Builtin;
-use super::declare::Object;
+use super::objects::Object;
 use super::sections::head;
 use crate::kernel::Mem;
 use crate::types::Type;
@@ -43,15 +43,13 @@ impl Body<'_> {
         self.w.loop_merge(merge, continue_);
         self.w
             .body
-            .extend_from_slice(&[head(S::BranchConditional, 4), inside, body, merge]);
+            .put([head(S::BranchConditional, 4), inside, body, merge]);
         self.w.label(body);
         let pointer = self.w.op2(S::AccessChain, object.pointer, object.var, at);
         self.store_to(pointer, zero, object.access, false);
         self.w.branch(continue_);
         self.w.label(continue_);
-        self.w
-            .body
-            .extend_from_slice(&[head(S::IAdd, 5), u32_ty, next, at, step]);
+        self.w.body.put([head(S::IAdd, 5), u32_ty, next, at, step]);
         self.w.branch(header);
         self.start(merge);
     }

@@ -5,6 +5,7 @@ mod errors;
 mod meaning;
 mod module;
 mod types;
+mod words;
 
 use super::{Options, emit};
 use crate::builder::KernelBuilder;
