@@ -185,12 +185,7 @@ impl KernelBuilder {
             *word = value.index();
         }
         // What was refused has no type here.
-        let check = &mut self.verifier.check;
-        if own
-            && check.has_room()
-            && let Some(ty) = check.values(op, words)
-        {
-            check.note_value(ty);
+        if own && let Some(ty) = self.verifier.check.step_values(op, words) {
             return self.append(op, ty, words);
         }
         self.doubtful(op, operands)

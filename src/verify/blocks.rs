@@ -1,10 +1,12 @@
 //! The checks of control flow: what opens, divides, closes and leaves blocks.
 
 use super::MAX_DEPTH;
-use super::check::{Checker, Made};
+use super::check::Checker;
 use super::fault::FaultKind;
+use super::made::Made;
+use super::uniformity::{Flow, Joins, Level};
 use crate::kernel::{Inst, Mem};
-use crate::op::Op;
+use crate::op::{Effect, Op};
 use crate::types::Type;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,46 +29,99 @@ pub(super) struct Block {
     pub(super) mark: bool,
 }
 
+/// Joins of levels, which are known at once wherever they are joined.
+struct Known<'a> {
+    in_doubt: &'a mut bool,
+}
+
+/// The place of joins that need none.
+const ANY: u32 = 0;
+
+impl Joins<Level> for Known<'_> {
+    #[inline(always)]
+    fn join(&mut self, _: u32, of: [Level; 4]) -> Level {
+        of.into_iter().fold(Level::WORKGROUP, Level::join)
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, _: u32, before: Level) -> Level {
+        before
+    }
+
+    #[inline(always)]
+    fn repeat(&mut self, entry: Level, left: [Level; 2]) {
+        let [broken, returned] = left;
+        *self.in_doubt |= broken.join(returned).exceeds(entry);
+    }
+}
+
 impl Checker {
-    pub(super) fn terminator(&mut self, inst: &Inst) -> Result<(), FaultKind> {
+    /// All the checks of an instruction that opens, divides, closes or leaves a block.
+    #[inline(never)]
+    pub(super) fn control_flow(&mut self, inst: &Inst) -> bool {
+        let terminates = inst.op.quick().effect == Effect::Terminator;
+        let sound = if self.made.len() >= Mem::MAX as usize {
+            Err(FaultKind::TooMany("instructions"))
+        } else if !terminates {
+            self.block(inst)
+        } else if self.room == 0 {
+            Err(FaultKind::Unreachable)
+        } else {
+            self.terminator(inst)
+        };
+        match sound {
+            Ok(()) => {
+                self.note_made(Made::NOTHING);
+                true
+            }
+            Err(kind) => {
+                self.fault(self.made.len(), inst.op, kind);
+                self.made.push(Made::NOTHING);
+                false
+            }
+        }
+    }
+
+    fn terminator(&mut self, inst: &Inst) -> Result<(), FaultKind> {
         let op = inst.op;
         bare(inst)?;
         if self.continuing > 0 {
             return Err(FaultKind::InContinuing(op));
         }
-        match op {
-            Op::Break | Op::Continue => {
-                let innermost = self.loops.last();
-                let Some(innermost) = innermost.and_then(|&at| self.blocks.get_mut(at as usize))
-                else {
-                    return Err(FaultKind::OutsideLoop(op));
-                };
-                innermost.mark |= op == Op::Break;
-            }
-            _ => {}
+        if let Op::Break | Op::Continue = op {
+            let innermost = self.loops.last();
+            let Some(innermost) = innermost.and_then(|&at| self.blocks.get_mut(at as usize)) else {
+                return Err(FaultKind::OutsideLoop(op));
+            };
+            innermost.mark |= op == Op::Break;
         }
+        let (flow, mut known) = self.flow();
+        flow.leave(op, ANY, &mut known);
         self.end_block();
         Ok(())
     }
 
-    pub(super) fn block(&mut self, inst: &Inst) -> Result<(), FaultKind> {
+    fn block(&mut self, inst: &Inst) -> Result<(), FaultKind> {
         let op = inst.op;
         let Some(&top) = self.blocks.last() else {
             return Err(FaultKind::Mismatched(op));
         };
         match op {
-            Op::If | Op::Loop => {
+            Op::If => {
                 let sound = self.opening(inst, top);
                 // Opened all the same, so that its `end` is no second fault.
-                self.push(
-                    if op == Op::If {
-                        BlockKind::If
-                    } else {
-                        BlockKind::Loop
-                    },
-                    false,
-                );
+                self.push(BlockKind::If, false);
                 sound?;
+                let condition = self.level(inst.a);
+                let (flow, mut known) = self.flow();
+                flow.open_if(ANY, condition, &mut known);
+            }
+            Op::Loop => {
+                let sound = self.opening(inst, top);
+                self.push(BlockKind::Loop, false);
+                sound?;
+                let (flow, mut known) = self.flow();
+                flow.open_loop(ANY, &mut known);
             }
             Op::Else => {
                 bare(inst)?;
@@ -75,6 +130,8 @@ impl Checker {
                 }
                 self.pop();
                 self.push(BlockKind::Else, top.ended);
+                let (flow, mut known) = self.flow();
+                flow.open_else(ANY, &mut known);
             }
             Op::Continuing => {
                 bare(inst)?;
@@ -83,6 +140,8 @@ impl Checker {
                 }
                 self.pop();
                 self.push(BlockKind::Continuing, top.mark);
+                let (flow, mut known) = self.flow();
+                flow.open_continuing(ANY, &mut known);
             }
             _ => {
                 bare(inst)?;
@@ -96,9 +155,17 @@ impl Checker {
                 if never_passed {
                     self.end_block();
                 }
+                let (flow, mut known) = self.flow();
+                flow.end(ANY, &mut known);
             }
         }
         Ok(())
+    }
+
+    #[inline(always)]
+    fn flow(&mut self) -> (&mut Flow<Level>, Known<'_>) {
+        let Checker { flow, in_doubt, .. } = self;
+        (flow, Known { in_doubt })
     }
 
     fn opening(&self, inst: &Inst, top: Block) -> Result<(), FaultKind> {

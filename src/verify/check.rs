@@ -5,52 +5,11 @@
 use super::access::{ordering, undeclared};
 use super::blocks::{Block, BlockKind};
 use super::fault::{Fault, FaultKind};
+use super::made::Made;
+use super::uniformity::{Flow, Level, for_each_joined, rule};
 use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
-
-/// What later instructions may name of an instruction, in the six bits of a type's code: the type of a value, 48 and a
-/// scalar for a variable, 0 for nothing; the low four bits are ones once the block around it is closed. No set of types
-/// has a variable or what is gone, so that one test of the byte finds the type and sees that it is visible.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Made(u8);
-
-impl Made {
-    pub(super) const NOTHING: Made = Made(0);
-    const VARIABLE: u8 = 3 << 4;
-    const GONE: u8 = 15;
-
-    #[inline(always)]
-    pub(super) const fn value(ty: Type) -> Made {
-        Made(ty.code())
-    }
-
-    /// A variable of a scalar type, as all are.
-    #[inline(always)]
-    pub(super) const fn variable(ty: Type) -> Made {
-        Made(Made::VARIABLE | ty.code())
-    }
-
-    #[inline(always)]
-    pub(super) const fn code(self) -> u8 {
-        self.0
-    }
-
-    const fn is_gone(self) -> bool {
-        self.0 & 15 == Made::GONE
-    }
-
-    const fn is_variable(self) -> bool {
-        self.0 & Made::VARIABLE == Made::VARIABLE
-    }
-
-    /// Marks all of a closed block. Blocks nest at most [`super::MAX_DEPTH`] deep, and many bytes go at once.
-    pub(super) fn close(block: &mut [Made]) {
-        for made in block {
-            made.0 |= if made.0 == 0 { 0 } else { Made::GONE };
-        }
-    }
-}
 
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
@@ -63,11 +22,15 @@ pub(crate) struct Checker {
     pub(super) made: Vec<Made>,
     /// Open blocks in a continuing part, that part included.
     pub(super) continuing: u32,
-    side_end: u32,
+    pub(super) side_end: u32,
     /// The types of the values made, one bit each by the low bits of their codes.
     pub(super) seen: u32,
-    /// Whether uniformity must be looked at.
+    /// Whether uniformity is asked for.
     pub collective: bool,
+    pub(super) flow: Flow<Level>,
+    /// Whether the levels noted do not decide uniformity: one was told before it rose, or an operation is not reached by
+    /// all at these.
+    pub(super) in_doubt: bool,
     pub facts: Facts,
     pub faults: Vec<Fault>,
 }
@@ -84,6 +47,8 @@ impl Checker {
             side_end,
             seen,
             collective,
+            flow,
+            in_doubt,
             facts,
             faults,
         } = self;
@@ -101,6 +66,8 @@ impl Checker {
         *side_end = 0;
         *seen = 0;
         *collective = false;
+        flow.begin(Level::WORKGROUP);
+        *in_doubt = false;
         facts.clear();
         faults.clear();
     }
@@ -130,9 +97,13 @@ impl Checker {
     /// All the checks; the instruction comes by value, so that the short ways can keep it in registers.
     #[inline(never)]
     pub(super) fn thorough(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
+        if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
+            return self.control_flow(&inst);
+        }
         match self.look(draft, &inst, side) {
             Ok(made) => {
-                self.note_made(made);
+                let level = self.level_made(draft, &inst, side);
+                self.note_made(made.at_level(level));
                 true
             }
             Err(kind) => {
@@ -149,11 +120,8 @@ impl Checker {
         if self.made.len() >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
-        match row.effect {
-            Effect::Block => return self.block(inst).map(|()| Made::NOTHING),
-            _ if self.room == 0 => return Err(FaultKind::Unreachable),
-            Effect::Terminator => return self.terminator(inst).map(|()| Made::NOTHING),
-            _ => {}
+        if self.room == 0 {
+            return Err(FaultKind::Unreachable);
         }
         self.general(draft, inst, side, row)
     }
@@ -306,9 +274,58 @@ impl Checker {
         self.note(inst, row)?;
         Ok(match row.makes {
             Makes::Nothing => Made::NOTHING,
-            Makes::Var => Made::variable(inst.ty),
-            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => Made::value(inst.ty),
+            Makes::Var => Made::variable(inst.ty, Level::WORKGROUP),
+            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => {
+                Made::value(inst.ty, Level::WORKGROUP)
+            }
         })
+    }
+
+    /// The level noted of what an instruction made.
+    #[inline(always)]
+    pub(super) fn level(&self, word: u32) -> Level {
+        self.made
+            .get(word as usize)
+            .map_or(Level::WORKGROUP, |made| made.level())
+    }
+
+    /// The level of what an instruction makes that was found sound. For a variable what is put into it counts.
+    fn level_made(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Level {
+        match inst.op {
+            Op::VarGet => self.tell(inst.a),
+            Op::VarSet => {
+                self.raise(inst.a, self.level(inst.b));
+                Level::WORKGROUP
+            }
+            _ if inst.ty.is_none() => Level::WORKGROUP,
+            _ => {
+                let (least, bits) = rule(draft, inst);
+                let mut level = least;
+                for_each_joined(inst, side, bits, |word| {
+                    level = level.join(self.level(word))
+                });
+                level
+            }
+        }
+    }
+
+    /// The level of a variable that is read.
+    #[inline(always)]
+    pub(super) fn tell(&mut self, variable: u32) -> Level {
+        self.made
+            .get_mut(variable as usize)
+            .map_or(Level::DIVERGENT, Made::tell)
+    }
+
+    /// Raises the level of a variable into which a value of this level is put here. Where no loop is open, nobody who was
+    /// told a lower one comes here again.
+    #[inline(always)]
+    pub(super) fn raise(&mut self, variable: u32, level: Level) {
+        let level = level.join(self.flow.here());
+        if let Some(made) = self.made.get_mut(variable as usize) {
+            let repeats = self.continuing > 0 || !self.loops.is_empty();
+            self.in_doubt |= made.raise(level) && repeats;
+        }
     }
 
     /// Canonical form; gives the operand words.
@@ -322,7 +339,7 @@ impl Checker {
             return Err(canonical);
         }
         if inst.has_side() {
-            let len = (row.words() - 2) as u32;
+            let len = u32::from(inst.op.quick().words).saturating_sub(2);
             let expected = self.side_end;
             let wrong = FaultKind::Side {
                 found: inst.c,
@@ -353,11 +370,12 @@ impl Checker {
 
     /// The type of a visible value.
     fn value(&self, word: u32) -> Result<Type, FaultKind> {
-        let made = self.made.get(word as usize).copied();
-        let made = made.filter(|m| *m != Made::NOTHING && !m.is_variable());
-        match made {
-            Some(made) if made.is_gone() => Err(FaultKind::NotVisible(word)),
-            Some(made) => Type::from_code(made.code()).ok_or(FaultKind::NoValue(word)),
+        let made = self.made.get(word as usize);
+        match made.and_then(|made| made.value_type()) {
+            Some(ty) => Ok(ty),
+            None if made.is_some_and(|made| made.is_gone() && !made.is_variable()) => {
+                Err(FaultKind::NotVisible(word))
+            }
             None => Err(FaultKind::NoValue(word)),
         }
     }
@@ -378,8 +396,7 @@ impl Checker {
     fn var(&self, word: u32) -> Result<Type, FaultKind> {
         self.made
             .get(word as usize)
-            .filter(|m| m.is_variable() && !m.is_gone())
-            .and_then(|m| Type::from_code(m.code() & !Made::VARIABLE))
+            .and_then(|made| made.variable_type())
             .ok_or(FaultKind::NoVar(word))
     }
 
@@ -409,7 +426,8 @@ impl Checker {
         self.facts.uses = self.facts.uses.with(used);
         match row.effect {
             Effect::Barrier if self.continuing > 0 => return Err(FaultKind::InContinuing(inst.op)),
-            Effect::Barrier | Effect::Collective => self.collective = true,
+            Effect::Barrier => self.needs(Level::WORKGROUP),
+            Effect::Collective => self.needs(Level::SUBGROUP),
             Effect::Pure
             | Effect::Reads
             | Effect::Writes
@@ -419,6 +437,12 @@ impl Checker {
             | Effect::Terminator => {}
         }
         Ok(())
+    }
+
+    /// Notes an operation that needs control of this level.
+    pub(super) fn needs(&mut self, level: Level) {
+        self.collective = true;
+        self.in_doubt |= self.flow.here().exceeds(level);
     }
 
     /// The checks at the end of the body.
