@@ -69,11 +69,19 @@ impl Memory {
 
 impl KernelBuilder {
     /// Appends an instruction whose last operands go to the side table.
-    pub(super) fn push_side(&mut self, mut inst: Inst, run: &[u32]) -> Value {
+    #[inline(always)]
+    pub(super) fn push_side<const N: usize>(&mut self, inst: Inst, run: [u32; N]) -> Value {
+        let c = self.put_aside(run);
+        self.push(Inst { c, ..inst })
+    }
+
+    /// Appends words to the side table; gives their place.
+    #[inline(always)]
+    fn put_aside<const N: usize>(&mut self, run: [u32; N]) -> u32 {
         // Past 2^28 words the verifier refuses the kernel; until then the start fits.
-        inst.c = self.draft.side.len().min(Mem::MAX as usize) as u32;
-        self.draft.side.extend_from_slice(run);
-        self.push(inst)
+        let place = self.draft.side.len().min(Mem::MAX as usize) as u32;
+        self.draft.side.extend_from_slice(&run);
+        place
     }
 
     fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
@@ -177,14 +185,16 @@ impl KernelBuilder {
             return self.refused();
         };
         let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
-        self.push(Inst {
+        let inst = Inst {
             op,
             ty,
             flags,
             a: mem.word(),
             b,
             c: offset,
-        })
+        };
+        let sound = self.verifier.check.step_load(&self.draft, inst, mem);
+        self.append_looked_at(inst, sound)
     }
 
     /// Stores `value` as the element at `index`.
@@ -224,7 +234,7 @@ impl KernelBuilder {
         };
         // The flag of the form is the builder's to set.
         let flags = flags & !Inst::OFFSET;
-        let inst = Inst {
+        let mut inst = Inst {
             op,
             ty: Type::NONE,
             flags,
@@ -232,17 +242,12 @@ impl KernelBuilder {
             b,
             c,
         };
-        if offset == 0 {
-            self.push(inst);
-        } else {
-            self.push_side(
-                Inst {
-                    flags: flags | Inst::OFFSET,
-                    ..inst
-                },
-                &[c, offset],
-            );
+        if offset != 0 {
+            inst.flags |= Inst::OFFSET;
+            inst.c = self.put_aside([c, offset]);
         }
+        let sound = self.verifier.check.step_store(&self.draft, inst, mem);
+        self.append_looked_at(inst, sound);
     }
 
     /// Reads the element at `index + offset` atomically. Order: relaxed or acquire.
@@ -268,7 +273,7 @@ impl KernelBuilder {
                 b,
                 c: 0,
             },
-            &[offset, ordering.word()],
+            [offset, ordering.word()],
         )
     }
 
@@ -313,17 +318,16 @@ impl KernelBuilder {
         } else {
             self.draft.elem(mem).unwrap_or(Type::NONE)
         };
-        self.push_side(
-            Inst {
-                op,
-                ty,
-                flags: 0,
-                a: mem.word(),
-                b,
-                c: 0,
-            },
-            &[value, offset, ordering.word()],
-        )
+        let inst = Inst {
+            op,
+            ty,
+            flags: 0,
+            a: mem.word(),
+            b,
+            c: self.put_aside([value, offset, ordering.word()]),
+        };
+        let sound = self.verifier.check.step_atomic(&self.draft, inst, mem);
+        self.append_looked_at(inst, sound)
     }
 
     /// Adds `value` to the element; integers wrap. Also on f32 and f64. Gives the value before. Relaxed, among all threads of the
@@ -580,7 +584,7 @@ impl KernelBuilder {
             b,
             c: 0,
         };
-        self.push_side(inst, &[comparand, value, offset, ordering.word()])
+        self.push_side(inst, [comparand, value, offset, ordering.word()])
     }
 
     /// Waits for every thread of the workgroup; what each wrote before, to shared memory and buffers, the others see

@@ -67,7 +67,7 @@ impl KernelBuilder {
             draft: Box::default(),
             spare: None,
             verifier: Verifier::default(),
-            stamp: Stamp::fresh(),
+            stamp: Stamp::FINISHED,
             next_binding: 0,
             finished: false,
         };
@@ -107,7 +107,7 @@ impl KernelBuilder {
         }
         self.finished = true;
         // From here on every id of this kernel is an id from elsewhere.
-        self.stamp = Stamp::fresh();
+        self.stamp = Stamp::FINISHED;
         let facts = self.verifier.end(&mut self.draft)?;
         let next = self.spare.take().unwrap_or_default();
         let draft = core::mem::replace(&mut self.draft, next);
@@ -166,11 +166,17 @@ impl KernelBuilder {
     /// Verifies an instruction and appends it.
     #[inline(always)]
     fn push(&mut self, inst: Inst) -> Value {
-        let at = self.draft.insts.len();
         let sound = self
             .verifier
             .check
             .step(&self.draft, inst, &self.draft.side);
+        self.append_looked_at(inst, sound)
+    }
+
+    /// Appends an instruction that was looked at.
+    #[inline(always)]
+    fn append_looked_at(&mut self, inst: Inst, sound: bool) -> Value {
+        let at = self.draft.insts.len();
         self.draft.insts.push(inst);
         // The verifier refuses instructions past 2^28, so the index of a sound one fits.
         Value::new(if sound { at as u32 } else { REFUSED }, self.stamp)

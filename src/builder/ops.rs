@@ -7,6 +7,7 @@ use crate::types::Type;
 use crate::verify::FaultKind;
 
 impl KernelBuilder {
+    #[inline(always)]
     fn nullary(&mut self, op: Op, axis: u8) -> Value {
         self.push(Inst {
             flags: axis,
@@ -93,7 +94,7 @@ impl KernelBuilder {
                     b,
                     c: 0,
                 },
-                &[c, d],
+                [c, d],
             ),
             _ => self.push(Inst {
                 op,
@@ -362,7 +363,7 @@ impl KernelBuilder {
                 b,
                 c: 0,
             },
-            &[offset, count],
+            [offset, count],
         )
     }
 

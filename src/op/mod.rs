@@ -281,6 +281,7 @@ macro_rules! define {
             pub const ALL: [Op; COUNT] = [$(Op::$name),*];
 
             /// The opcode of a bytecode number, or `None`.
+            #[inline]
             pub const fn from_number(number: u16) -> Option<Op> {
                 match number {
                     $($number => Some(Op::$name),)*

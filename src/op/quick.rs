@@ -123,11 +123,23 @@ pub(crate) struct Quick {
     pub effect: Effect,
     pub flags: u8,
     pub form: Form,
+    /// Whether uniformity depends on more of it than on its operands: variables, control, and operations that need it.
+    pub steers: bool,
     /// The number of operand words: [`Row::words`].
     pub words: u8,
     /// Bits of the operand words that are values or variables.
     pub values: u8,
     pub types: TypeSet,
+}
+
+const fn steers(row: &Row) -> bool {
+    match row.effect {
+        Effect::Barrier | Effect::Collective | Effect::Block | Effect::Terminator => true,
+        Effect::Pure | Effect::Fence => false,
+        Effect::Reads | Effect::Writes | Effect::ReadsWrites => {
+            matches!(row.op, Op::Var | Op::VarGet | Op::VarSet)
+        }
+    }
 }
 
 const fn value_words(row: &Row) -> u8 {
@@ -167,6 +179,7 @@ static QUICK: [Quick; 256] = {
         effect: Effect::Pure,
         flags: 0,
         form: Form::Inline,
+        steers: false,
         words: 0,
         values: 0,
         types: TypeSet::NONE,
@@ -181,6 +194,7 @@ static QUICK: [Quick; 256] = {
             effect: row.effect,
             flags: row.flags,
             form: row.form,
+            steers: steers(row),
             words: row.words() as u8,
             values: value_words(row),
             types: row.types,

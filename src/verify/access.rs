@@ -155,9 +155,8 @@ impl Checker {
     }
 
     #[inline(always)]
-    pub(super) fn load(&mut self, draft: &Draft, inst: Inst) -> Option<Made> {
+    pub(super) fn load(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> Option<Made> {
         let quick = Op::Load.quick();
-        let mem = Mem::from_word(inst.a)?;
         let (elem, index) = self.place(draft, mem, inst.b, inst.c)?;
         if inst.flags != 0 || elem != inst.ty || !quick.types.contains(elem) {
             return None;
@@ -180,7 +179,13 @@ impl Checker {
     }
 
     #[inline(always)]
-    pub(super) fn store(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> Option<Made> {
+    pub(super) fn store(
+        &mut self,
+        draft: &Draft,
+        inst: Inst,
+        mem: Mem,
+        side: &[u32],
+    ) -> Option<Made> {
         let quick = Op::Store.quick();
         let (value, offset, end) = match inst.flags {
             0 => (inst.c, 0, self.side_end),
@@ -190,7 +195,6 @@ impl Checker {
             }
             _ => return None,
         };
-        let mem = Mem::from_word(inst.a)?;
         let (elem, _) = self.place(draft, mem, inst.b, offset)?;
         let fits = self.at(value)?.code() == elem.code() && quick.types.contains(elem);
         if !fits || !inst.ty.is_none() || !writable(draft, mem) {
@@ -207,6 +211,7 @@ impl Checker {
         &mut self,
         draft: &Draft,
         inst: Inst,
+        mem: Mem,
         side: &[u32],
     ) -> Option<Made> {
         let quick = inst.op.quick();
@@ -219,7 +224,6 @@ impl Checker {
         else {
             return None;
         };
-        let mem = Mem::from_word(inst.a)?;
         let (elem, _) = self.place(draft, mem, inst.b, offset)?;
         let mut fits = quick.types.contains(elem) && inst.ty == quick.makes.of(elem);
         for &value in values {

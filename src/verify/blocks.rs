@@ -58,16 +58,16 @@ impl Joins<Level> for Known<'_> {
 impl Checker {
     /// All the checks of an instruction that opens, divides, closes or leaves a block.
     #[inline(never)]
-    pub(super) fn control_flow(&mut self, inst: &Inst) -> bool {
+    pub(super) fn control_flow(&mut self, inst: Inst) -> bool {
         let terminates = inst.op.quick().effect == Effect::Terminator;
         let sound = if self.made.len() >= Mem::MAX as usize {
             Err(FaultKind::TooMany("instructions"))
         } else if !terminates {
-            self.block(inst)
+            self.block(&inst)
         } else if self.room == 0 {
             Err(FaultKind::Unreachable)
         } else {
-            self.terminator(inst)
+            self.terminator(&inst)
         };
         match sound {
             Ok(()) => {

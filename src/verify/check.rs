@@ -6,7 +6,7 @@ use super::access::{ordering, undeclared};
 use super::blocks::{Block, BlockKind};
 use super::fault::{Fault, FaultKind};
 use super::made::Made;
-use super::uniformity::{Flow, Level, for_each_joined, rule};
+use super::uniformity::{Flow, Level, level_made};
 use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
@@ -77,6 +77,11 @@ impl Checker {
         self.facts.buffers.push(BufferUse::default());
     }
 
+    /// Makes room for so many instructions, which are there already.
+    pub(crate) fn expect(&mut self, insts: usize) {
+        self.made.reserve_exact(insts);
+    }
+
     #[cold]
     pub(crate) fn fault(&mut self, at: usize, op: Op, kind: FaultKind) {
         // Indices stay below 2^28: `step` refuses more instructions.
@@ -98,7 +103,7 @@ impl Checker {
     #[inline(never)]
     pub(super) fn thorough(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
         if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
-            return self.control_flow(&inst);
+            return self.control_flow(inst);
         }
         match self.look(draft, &inst, side) {
             Ok(made) => {
@@ -116,25 +121,15 @@ impl Checker {
 
     /// Every rule; gives what the instruction makes.
     fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<Made, FaultKind> {
-        let row = inst.op.row();
         if self.made.len() >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
         if self.room == 0 {
             return Err(FaultKind::Unreachable);
         }
-        self.general(draft, inst, side, row)
-    }
-
-    fn general(
-        &mut self,
-        draft: &Draft,
-        inst: &Inst,
-        side: &[u32],
-        row: &Row,
-    ) -> Result<Made, FaultKind> {
-        let words = self.form(inst, side, row)?;
+        let words = self.form(inst, side)?;
         let op = inst.op;
+        let row = op.row();
         let mut t = match row.makes {
             Makes::T | Makes::Var => Some(inst.ty),
             Makes::Nothing | Makes::Bool | Makes::U32 | Makes::U32x4 => None,
@@ -292,29 +287,32 @@ impl Checker {
     /// The level of what an instruction makes that was found sound. For a variable what is put into it counts.
     fn level_made(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Level {
         match inst.op {
-            Op::VarGet => self.tell(inst.a),
+            Op::VarGet => self.tell(draft, inst.a),
             Op::VarSet => {
                 self.raise(inst.a, self.level(inst.b));
                 Level::WORKGROUP
             }
             _ if inst.ty.is_none() => Level::WORKGROUP,
-            _ => {
-                let (least, bits) = rule(draft, inst);
-                let mut level = least;
-                for_each_joined(inst, side, bits, |word| {
-                    level = level.join(self.level(word))
-                });
-                level
-            }
+            _ => level_made(draft, inst, side, |word| self.level(word)),
         }
     }
 
     /// The level of a variable that is read.
+    ///
+    /// Of those that a loop reads, most kernels have only the loop's counter decide anything, which is made right before
+    /// it. Others are taken as divergent at once: then no doubt is left behind when they turn out to be. An operation that
+    /// is refused for that is looked at again, as any.
     #[inline(always)]
-    pub(super) fn tell(&mut self, variable: u32) -> Level {
-        self.made
-            .get_mut(variable as usize)
-            .map_or(Level::DIVERGENT, Made::tell)
+    pub(super) fn tell(&mut self, draft: &Draft, variable: u32) -> Level {
+        let repeats = self.repeats();
+        let next = draft.insts.get(variable as usize + 1);
+        let Some(made) = self.made.get_mut(variable as usize) else {
+            return Level::DIVERGENT;
+        };
+        if repeats && next.is_none_or(|i| i.op != Op::Loop) {
+            *made = made.at_level(Level::DIVERGENT);
+        }
+        made.tell()
     }
 
     /// Raises the level of a variable into which a value of this level is put here. Where no loop is open, nobody who was
@@ -322,64 +320,87 @@ impl Checker {
     #[inline(always)]
     pub(super) fn raise(&mut self, variable: u32, level: Level) {
         let level = level.join(self.flow.here());
+        let repeats = self.repeats();
         if let Some(made) = self.made.get_mut(variable as usize) {
-            let repeats = self.continuing > 0 || !self.loops.is_empty();
             self.in_doubt |= made.raise(level) && repeats;
         }
     }
 
+    /// Whether a loop is open.
+    #[inline(always)]
+    fn repeats(&self) -> bool {
+        self.continuing > 0 || !self.loops.is_empty()
+    }
+
     /// Canonical form; gives the operand words.
-    fn form(&mut self, inst: &Inst, side: &[u32], row: &Row) -> Result<Words, FaultKind> {
-        let canonical = FaultKind::Canonical(inst.op);
-        let mut flags = row.flags;
-        if row.form == Form::Store {
-            flags |= Inst::OFFSET;
-        }
+    #[inline(always)]
+    fn form(&mut self, inst: &Inst, side: &[u32]) -> Result<Words, FaultKind> {
+        let quick = inst.op.quick();
+        let canonical = || Err(FaultKind::Canonical(inst.op));
+        let flags = match quick.form {
+            Form::Inline | Form::Side => quick.flags,
+            Form::Store => quick.flags | Inst::OFFSET,
+        };
         if inst.flags & !flags != 0 || wrong_number(inst) {
-            return Err(canonical);
+            return canonical();
         }
-        if inst.has_side() {
-            let len = u32::from(inst.op.quick().words).saturating_sub(2);
-            let expected = self.side_end;
-            let wrong = FaultKind::Side {
-                found: inst.c,
-                expected,
-                len: side.len(),
+        if !inst.has_side() {
+            let unused = match quick.words {
+                0 => inst.a | inst.b | inst.c,
+                1 => inst.b | inst.c,
+                2 => inst.c,
+                _ => 0,
             };
-            let end = expected
-                .checked_add(len)
-                .filter(|&end| inst.c == expected && end as usize <= side.len());
-            let Some(end) = end else { return Err(wrong) };
-            self.side_end = end;
-            let words = Words::of(inst, side).ok_or(wrong)?;
-            if row.form == Form::Store && words.last() == Some(&0) {
-                return Err(canonical);
-            }
-            return Ok(words);
+            return match Words::of(inst, side) {
+                Some(words) if unused == 0 => Ok(words),
+                _ => canonical(),
+            };
         }
-        let words = Words::of(inst, side).ok_or(canonical.clone())?;
-        let used = words.len().min(3);
-        if [inst.a, inst.b, inst.c]
-            .get(used..)
-            .is_some_and(|unused| unused.iter().any(|&w| w != 0))
-        {
-            return Err(canonical);
+        let len = u32::from(quick.words).saturating_sub(2);
+        let end = self.side_end.checked_add(len);
+        let words = match Words::of(inst, side) {
+            Some(words) if inst.c == self.side_end => words,
+            _ => return self.misplaced(inst, side),
+        };
+        let Some(end) = end else {
+            return self.misplaced(inst, side);
+        };
+        self.side_end = end;
+        if quick.form == Form::Store && words.last() == Some(&0) {
+            return canonical();
         }
         Ok(words)
     }
 
+    #[cold]
+    fn misplaced<T>(&self, inst: &Inst, side: &[u32]) -> Result<T, FaultKind> {
+        Err(FaultKind::Side {
+            found: inst.c,
+            expected: self.side_end,
+            len: side.len(),
+        })
+    }
+
     /// The type of a visible value.
+    #[inline(always)]
     fn value(&self, word: u32) -> Result<Type, FaultKind> {
         let made = self.made.get(word as usize);
         match made.and_then(|made| made.value_type()) {
             Some(ty) => Ok(ty),
-            None if made.is_some_and(|made| made.is_gone() && !made.is_variable()) => {
-                Err(FaultKind::NotVisible(word))
-            }
-            None => Err(FaultKind::NoValue(word)),
+            None => self.no_value(word),
         }
     }
 
+    #[cold]
+    fn no_value<T>(&self, word: u32) -> Result<T, FaultKind> {
+        let made = self.made.get(word as usize);
+        Err(match made {
+            Some(made) if made.is_gone() && !made.is_variable() => FaultKind::NotVisible(word),
+            _ => FaultKind::NoValue(word),
+        })
+    }
+
+    #[inline(always)]
     pub(super) fn typed(&self, word: u32, expected: Type) -> Result<(), FaultKind> {
         let found = self.value(word)?;
         if found == expected {

@@ -56,17 +56,16 @@ impl Made {
     }
 
     /// The type of a visible value.
+    #[inline(always)]
     pub(super) fn value_type(self) -> Option<Type> {
-        let value = self.code() != 0 && !self.is_variable() && !self.is_gone();
-        value.then(|| Type::from_code(self.code())).flatten()
+        let visible = self.code() != 0 && !self.is_variable() && !self.is_gone();
+        visible.then_some(Type::from_seen_code(self.code()))
     }
 
     /// The type of a visible variable.
     pub(super) fn variable_type(self) -> Option<Type> {
         let variable = self.is_variable() && !self.is_gone();
-        variable
-            .then(|| Type::from_code(self.code() & !Made::VARIABLE))
-            .flatten()
+        variable.then_some(Type::from_seen_code(self.code() & !Made::VARIABLE))
     }
 
     pub(super) const fn is_gone(self) -> bool {

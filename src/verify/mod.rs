@@ -71,6 +71,7 @@ pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
     for _ in &draft.buffers {
         v.check.buffer();
     }
+    v.check.expect(draft.insts.len());
     for inst in &draft.insts {
         v.check.step(&draft, *inst, &draft.side);
     }

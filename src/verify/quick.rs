@@ -25,15 +25,55 @@ impl Checker {
     #[inline(always)]
     pub(crate) fn step(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
         if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
-            return self.control_flow(&inst);
+            return self.control_flow(inst);
         }
-        if self.has_room()
-            && let Some(made) = self.quick(draft, inst, side)
-        {
-            self.note_made(made);
-            return true;
+        let made = match self.has_room() {
+            true => self.quick(draft, inst, side),
+            false => None,
+        };
+        self.noted(draft, inst, side, made)
+    }
+
+    /// Notes what an instruction makes that is beyond doubt, and looks thoroughly at any other.
+    #[inline(always)]
+    fn noted(&mut self, draft: &Draft, inst: Inst, side: &[u32], made: Option<Made>) -> bool {
+        match made {
+            Some(made) => {
+                self.note_made(made);
+                true
+            }
+            None => self.thorough(draft, inst, side),
         }
-        self.thorough(draft, inst, side)
+    }
+
+    /// As [`Checker::step`] for a load from `mem`, which the instruction names.
+    #[inline(always)]
+    pub(crate) fn step_load(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> bool {
+        let made = match self.has_room() {
+            true => self.load(draft, inst, mem),
+            false => None,
+        };
+        self.noted(draft, inst, &draft.side, made)
+    }
+
+    /// As [`Checker::step`] for a store to `mem`, which the instruction names.
+    #[inline(always)]
+    pub(crate) fn step_store(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> bool {
+        let made = match self.has_room() {
+            true => self.store(draft, inst, mem, &draft.side),
+            false => None,
+        };
+        self.noted(draft, inst, &draft.side, made)
+    }
+
+    /// As [`Checker::step`] for an atomic on `mem`, which the instruction names, with one value.
+    #[inline(always)]
+    pub(crate) fn step_atomic(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> bool {
+        let made = match self.has_room() {
+            true => self.atomic::<1, 3>(draft, inst, mem, &draft.side),
+            false => None,
+        };
+        self.noted(draft, inst, &draft.side, made)
     }
 
     /// As [`Checker::step`] for an instruction of [`Shape::Values`] whose type follows from its operands: gives the type, or
@@ -105,11 +145,16 @@ impl Checker {
                 self.facts.uses = self.facts.uses.with(Uses::LENGTHS);
                 (true, Level::WORKGROUP)
             }
-            Shape::Load => return self.load(draft, inst),
-            Shape::Store => return self.store(draft, inst, side),
-            Shape::Atomic(0) => return self.atomic::<0, 2>(draft, inst, side),
-            Shape::Atomic(1) => return self.atomic::<1, 3>(draft, inst, side),
-            Shape::Atomic(_) => return self.atomic::<2, 4>(draft, inst, side),
+            Shape::Load => return self.load(draft, inst, Mem::from_word(a)?),
+            Shape::Store => return self.store(draft, inst, Mem::from_word(a)?, side),
+            Shape::Atomic(values) => {
+                let mem = Mem::from_word(a)?;
+                return match values {
+                    0 => self.atomic::<0, 2>(draft, inst, mem, side),
+                    1 => self.atomic::<1, 3>(draft, inst, mem, side),
+                    _ => self.atomic::<2, 4>(draft, inst, mem, side),
+                };
+            }
             Shape::Var => {
                 let held = self.at(a)?;
                 let same = held.code() == ty.code() && quick.types.contains(ty);
@@ -120,12 +165,11 @@ impl Checker {
                 return Some(Made::variable(ty, held.level()));
             }
             Shape::VarGet => {
-                let variable = self.made.get_mut(a as usize)?;
-                let held = variable.is_variable_of(ty.code()) && quick.types.contains(ty);
+                let held = self.at(a)?.is_variable_of(ty.code()) && quick.types.contains(ty);
                 if !held || !bare || b != 0 {
                     return None;
                 }
-                (true, variable.tell())
+                (true, self.tell(draft, a))
             }
             Shape::VarSet => {
                 let value = self.at(b)?;

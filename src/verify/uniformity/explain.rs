@@ -6,7 +6,7 @@
 //! the levels are taken from where they are known, so that the cost stays linear in the kernel.
 
 use super::names::{Name, Names};
-use super::{Level, for_each_joined, rule};
+use super::{Level, level_made};
 use crate::kernel::{Draft, Inst};
 use crate::op::{Effect, Op};
 use crate::verify::fault::{Divergence, Fault, FaultKind};
@@ -77,7 +77,7 @@ impl Explain {
     pub(super) fn run(
         &mut self,
         draft: &Draft,
-        settled: impl Fn(u32) -> Level,
+        mut settled: impl FnMut(u32) -> Level,
         faults: &mut Vec<Fault>,
     ) {
         self.levels.clear();
@@ -153,10 +153,7 @@ impl Explain {
             }
             _ => {}
         }
-        let (mut level, bits) = rule(draft, inst);
-        for_each_joined(inst, &draft.side, bits, |word| {
-            level = level.join(self.level(word));
-        });
+        let level = level_made(draft, inst, &draft.side, |word| self.level(word));
         if inst.op == Op::Var {
             self.names.make(at);
             self.put(at, level);

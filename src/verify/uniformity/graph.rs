@@ -1,127 +1,49 @@
-//! Decides uniformity whatever the loops: every join is an edge, and levels rise along the edges until nothing changes.
+//! Decides uniformity whatever the loops. Everything is a join of others, so that the level of a thing is the least uniform
+//! that it can be led back to; what an operation needs is led back, and nothing else. Things that depend on one another
+//! around a loop are of one level: they are the strongly connected components, which come out in order by Tarjan's
+//! algorithm ("Depth-first search and linear graph algorithms", 1972).
 
 use super::names::{Name, Names};
-use super::{Flow, Joins, Level, for_each_joined, rule};
+use super::{Flow, Joins, Level, rule, word};
 use crate::kernel::{Draft, Inst};
-use crate::op::{Effect, Op, Uniformity};
+use crate::op::{Effect, Op};
 
-/// No edge, and no instruction.
+/// Nothing: no edge, and what is uniform.
 const NONE: u32 = u32::MAX;
 
-/// What an instruction made, what a variable is known to hold by that name, or control from the instruction on.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    /// The last edge from here.
-    edges: u32,
-    level: Level,
-    /// Whether it may rise yet: something that may rise is joined to it, or something further down may be.
-    alive: bool,
-}
-
-impl Node {
-    const fn new(level: Level, alive: bool) -> Node {
-        Node {
-            edges: NONE,
-            level,
-            alive,
-        }
-    }
-
-    const UNIFORM: Node = Node::new(Level::WORKGROUP, false);
-
-    /// Whether edges from here are of use.
-    #[inline(always)]
-    fn may_rise(self) -> bool {
-        self.alive && self.level != Level::DIVERGENT
-    }
-}
-
-/// From one node to another.
+/// From a thing to one that is joined to it. There are at most six edges an instruction, of which there are 2^28.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     to: u32,
-    /// The next from the same node.
+    /// The next of the same thing.
     next: u32,
 }
 
-/// A node for each instruction so far, and the edges: at most six an instruction, of which there are 2^28.
+/// The edges of control and variables, each known by an instruction: control from it on, or what a variable holds by that
+/// name. Values have their operands.
 #[derive(Clone, Debug, Default)]
 struct Net {
-    nodes: Vec<Node>,
+    /// By instruction, the last edge. Written where a thing is made.
+    last: Vec<u32>,
     edges: Vec<Edge>,
-    /// Nodes that rose when edges from them were known already.
-    risen: Vec<u32>,
 }
 
 impl Net {
     #[inline(always)]
-    fn node(&self, at: u32) -> Node {
-        self.nodes
-            .get(at as usize)
-            .copied()
-            .unwrap_or(Node::UNIFORM)
-    }
-
-    /// Makes the next node, `base` joined with these.
-    #[inline(always)]
-    fn joined<const N: usize>(&mut self, base: Node, of: [u32; N]) {
-        let mut node = base;
-        for one in of {
-            let source = self.node(one);
-            node.level = node.level.join(source.level);
-            node.alive |= source.alive;
-        }
-        if node.may_rise() {
-            let at = self.nodes.len() as u32;
-            for one in of {
-                self.edge_from(one, at);
-            }
-        }
-        self.nodes.push(node);
-    }
-
-    #[inline(always)]
-    fn edge_from(&mut self, from: u32, to: u32) {
-        if let Some(source) = self.nodes.get_mut(from as usize)
-            && source.alive
-        {
-            let next = core::mem::replace(&mut source.edges, self.edges.len() as u32);
-            self.edges.push(Edge { to, next });
+    fn make(&mut self, at: u32) {
+        if let Some(last) = self.last.get_mut(at as usize) {
+            *last = NONE;
         }
     }
 
-    /// Joins a node to one from which there may be edges.
     #[inline(always)]
-    fn join_to(&mut self, to: u32, from: u32) {
-        let source = self.node(from);
-        let Some(target) = self.nodes.get_mut(to as usize) else {
+    fn join_to(&mut self, at: u32, to: u32) {
+        if to == NONE {
             return;
-        };
-        if source.level.exceeds(target.level) {
-            target.level = target.level.join(source.level);
-            if target.edges != NONE {
-                self.risen.push(to);
-            }
         }
-        if target.level != Level::DIVERGENT {
-            self.edge_from(from, to);
-        }
-    }
-
-    /// Lets everything rise.
-    fn settle(&mut self) {
-        while let Some(at) = self.risen.pop() {
-            let Node { edges, level, .. } = self.node(at);
-            let mut next = edges;
-            while let Some(&edge) = self.edges.get(next as usize) {
-                next = edge.next;
-                if let Some(target) = self.nodes.get_mut(edge.to as usize)
-                    && level.exceeds(target.level)
-                {
-                    target.level = target.level.join(level);
-                    self.risen.push(edge.to);
-                }
-            }
+        if let Some(last) = self.last.get_mut(at as usize) {
+            let next = core::mem::replace(last, self.edges.len() as u32);
+            self.edges.push(Edge { to, next });
         }
     }
 }
@@ -129,27 +51,29 @@ impl Net {
 impl Joins<u32> for Net {
     #[inline(always)]
     fn join(&mut self, at: u32, of: [u32; 4]) -> u32 {
+        self.make(at);
         // Most are joins of one.
         let mut found = NONE;
         let mut several = false;
         for one in of {
-            let node = self.node(one);
-            if node.alive || node.level != Level::WORKGROUP {
+            if one != NONE {
                 several |= found != NONE && found != one;
                 found = one;
             }
         }
         if !several {
-            self.nodes.push(Node::UNIFORM);
             return found;
         }
-        self.joined(Node::UNIFORM, of);
+        for one in of {
+            self.join_to(at, one);
+        }
         at
     }
 
     #[inline(always)]
     fn enter(&mut self, at: u32, before: u32) -> u32 {
-        self.joined(Node::new(Level::WORKGROUP, true), [before]);
+        self.make(at);
+        self.join_to(at, before);
         at
     }
 
@@ -161,6 +85,46 @@ impl Joins<u32> for Net {
     }
 }
 
+/// How far a thing is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    /// Its place in the order in which things were met, from 1 on, or that of an earlier one that it depends on and that
+    /// depends on it; [`State::KNOWN`] once its level is.
+    low: u32,
+    level: Level,
+}
+
+impl State {
+    const KNOWN: u32 = u32::MAX;
+}
+
+/// A thing that is being led back.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    at: u32,
+    order: u32,
+    /// The next edge.
+    next: u32,
+    /// Bits of the operand words to come.
+    words: u8,
+}
+
+impl Step {
+    /// The next thing that is joined to it.
+    #[inline(always)]
+    fn advance(&mut self, net: &Net, draft: &Draft) -> Option<u32> {
+        if self.words != 0 {
+            let number = self.words.trailing_zeros();
+            self.words &= self.words - 1;
+            let inst = draft.insts.get(self.at as usize)?;
+            return Some(word(inst, &draft.side, number));
+        }
+        let edge = net.edges.get(self.next as usize)?;
+        self.next = edge.next;
+        Some(edge.to)
+    }
+}
+
 /// The decision; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
@@ -169,117 +133,193 @@ pub(super) struct Graph {
     names: Names,
     /// Control that must not be less uniform than this.
     needed: Vec<(u32, Level)>,
+    states: Vec<State>,
+    steps: Vec<Step>,
+    /// Things met whose level is not known yet.
+    met: Vec<u32>,
+    order: u32,
 }
 
 impl Graph {
     /// Whether an operation of a body that is otherwise valid is not reached by all whom it needs.
     pub(super) fn refuses(&mut self, draft: &Draft) -> bool {
-        self.net.nodes.clear();
+        let len = draft.insts.len();
+        self.net.last.resize(len, NONE);
         self.net.edges.clear();
-        self.net.risen.clear();
         self.flow.begin(NONE);
-        self.names.begin(draft.insts.len());
+        self.names.begin(len);
         self.needed.clear();
+        self.states.clear();
+        self.states.resize(len, State::default());
+        self.order = 0;
         // The verifier has bounded the number of instructions.
         for (at, inst) in (0u32..).zip(&draft.insts) {
-            self.look(draft, inst, at);
+            if inst.op.quick().steers {
+                self.look(inst, at);
+            }
         }
-        self.net.settle();
-        let refused = |&(control, most): &(u32, Level)| self.level(control).exceeds(most);
-        self.needed.iter().any(refused)
+        let needed = core::mem::take(&mut self.needed);
+        let refused = needed
+            .iter()
+            .any(|&(control, most)| self.level(draft, control).exceeds(most));
+        self.needed = needed;
+        refused
     }
 
-    /// The level of a value, of a variable by its name, or of the control with which a loop begins.
-    pub(super) fn level(&self, at: u32) -> Level {
-        self.net.node(at).level
-    }
-
-    /// Makes the instruction's node.
+    /// Takes in what an instruction does to control and variables.
     #[inline(always)]
-    fn look(&mut self, draft: &Draft, inst: &Inst, at: u32) {
+    fn look(&mut self, inst: &Inst, at: u32) {
         let Graph {
             net,
             flow,
             names,
             needed,
+            ..
         } = self;
-        let quick = inst.op.quick();
-        match quick.uniformity {
-            Uniformity::Workgroup => return net.nodes.push(Node::UNIFORM),
-            Uniformity::Operands if inst.op == Op::VarGet => {
-                return match names.meet(inst.op, inst.a, at) {
-                    Name::Same(name) => net.joined(Node::UNIFORM, [name]),
+        match inst.op.quick().effect {
+            Effect::Block | Effect::Terminator => return self.control_flow(inst, at),
+            Effect::Barrier => return needed.push((flow.here(), Level::WORKGROUP)),
+            Effect::Collective => return needed.push((flow.here(), Level::SUBGROUP)),
+            Effect::Pure | Effect::Reads | Effect::Writes | Effect::ReadsWrites | Effect::Fence => {
+            }
+        }
+        match inst.op {
+            Op::Var => {
+                names.make(at);
+                net.make(at);
+                net.join_to(at, inst.a);
+            }
+            Op::VarGet => {
+                net.make(at);
+                match names.meet(inst.op, inst.a, at) {
+                    Name::Same(name) | Name::New(name) => net.join_to(at, name),
+                }
+            }
+            Op::VarSet => {
+                net.make(at);
+                let name = match names.meet(inst.op, inst.a, at) {
+                    Name::Same(name) => name,
                     Name::New(before) => {
-                        net.joined(Node::new(Level::WORKGROUP, true), [before]);
+                        net.join_to(at, before);
+                        at
                     }
                 };
+                net.join_to(name, inst.b);
+                net.join_to(name, flow.here());
             }
-            Uniformity::Operands if quick.values == 0b11 => {
-                return net.joined(Node::UNIFORM, [inst.a, inst.b]);
-            }
-            Uniformity::Operands | Uniformity::Load => {}
-            Uniformity::Subgroup | Uniformity::Divergent => match quick.effect {
-                Effect::Block | Effect::Terminator => return control_flow(inst, at, self),
-                Effect::Barrier => needed.push((flow.here(), Level::WORKGROUP)),
-                Effect::Collective => needed.push((flow.here(), Level::SUBGROUP)),
-                Effect::Pure
-                | Effect::Reads
-                | Effect::Writes
-                | Effect::ReadsWrites
-                | Effect::Fence => {}
-            },
+            _ => {}
         }
-        if inst.op == Op::VarSet {
-            let here = flow.here();
-            return match names.meet(inst.op, inst.a, at) {
-                Name::Same(name) => {
-                    net.join_to(name, inst.b);
-                    net.join_to(name, here);
-                    net.nodes.push(Node::UNIFORM);
-                }
-                Name::New(before) => {
-                    let in_loop = Node::new(Level::WORKGROUP, names.in_loop());
-                    net.joined(in_loop, [before, inst.b, here]);
-                }
-            };
-        }
-        let (least, bits) = rule(draft, inst);
-        let mut node = Node::new(least, false);
-        if inst.op == Op::Var {
-            names.make(at);
-            node.alive = names.in_loop();
-        }
-        if bits == 0 {
-            return net.nodes.push(node);
-        }
-        let mut words = [NONE; 6];
-        let mut free = words.iter_mut();
-        for_each_joined(inst, &draft.side, bits, |word| {
-            if let Some(free) = free.next() {
-                *free = word;
-            }
-        });
-        net.joined(node, words);
     }
-}
 
-fn control_flow(inst: &Inst, at: u32, graph: &mut Graph) {
-    let Graph {
-        net, flow, names, ..
-    } = graph;
-    match inst.op {
-        Op::If => flow.open_if(at, inst.a, net),
-        Op::Else => flow.open_else(at, net),
-        Op::Loop => {
-            names.open_loop(at);
-            flow.open_loop(at, net);
+    fn control_flow(&mut self, inst: &Inst, at: u32) {
+        let Graph {
+            net, flow, names, ..
+        } = self;
+        match inst.op {
+            Op::If => flow.open_if(at, inst.a, net),
+            Op::Else => flow.open_else(at, net),
+            Op::Loop => {
+                names.open_loop(at);
+                flow.open_loop(at, net);
+            }
+            Op::Continuing => flow.open_continuing(at, net),
+            Op::End => {
+                if flow.end(at, net) {
+                    names.end_loop();
+                }
+            }
+            op => flow.leave(op, at, net),
         }
-        Op::Continuing => flow.open_continuing(at, net),
-        Op::End => {
-            if flow.end(at, net) {
-                names.end_loop();
+    }
+
+    /// The level of a value, of a variable by its name, or of control from an instruction on. `draft` is the one that was
+    /// looked at last.
+    pub(super) fn level(&mut self, draft: &Draft, thing: u32) -> Level {
+        self.meet(draft, thing);
+        while let Some(step) = self.steps.last_mut() {
+            let Some(to) = step.advance(&self.net, draft) else {
+                self.leave();
+                continue;
+            };
+            let at = step.at;
+            if self.state(to).low == 0 {
+                self.meet(draft, to);
+            } else {
+                self.join(at, to);
             }
         }
-        op => flow.leave(op, at, net),
+        self.state(thing).level
+    }
+
+    fn state(&self, at: u32) -> State {
+        self.states.get(at as usize).copied().unwrap_or(State {
+            low: State::KNOWN,
+            level: Level::WORKGROUP,
+        })
+    }
+
+    /// Begins to lead a thing back, where that was not begun yet.
+    fn meet(&mut self, draft: &Draft, at: u32) {
+        let Some(inst) = draft.insts.get(at as usize) else {
+            return;
+        };
+        let Some(state) = self.states.get_mut(at as usize).filter(|s| s.low == 0) else {
+            return;
+        };
+        self.order += 1;
+        let quick = inst.op.quick();
+        let linked = quick.steers && quick.effect != Effect::Collective;
+        let (level, words, next) = if linked {
+            let last = self.net.last.get(at as usize);
+            (Level::WORKGROUP, 0, last.copied().unwrap_or(NONE))
+        } else {
+            let (least, words) = rule(draft, inst);
+            (least, words, NONE)
+        };
+        *state = State {
+            low: self.order,
+            level,
+        };
+        self.met.push(at);
+        self.steps.push(Step {
+            at,
+            order: self.order,
+            next,
+            words,
+        });
+    }
+
+    /// A thing is at least as little uniform as one that is joined to it.
+    fn join(&mut self, at: u32, to: u32) {
+        let State { low, level } = self.state(to);
+        if let Some(state) = self.states.get_mut(at as usize) {
+            state.level = state.level.join(level);
+            state.low = state.low.min(low);
+        }
+    }
+
+    /// All that the last thing depends on is met.
+    fn leave(&mut self) {
+        let Some(Step { at, order, .. }) = self.steps.pop() else {
+            return;
+        };
+        let State { low, level } = self.state(at);
+        if low == order {
+            // It and what was met since depend on one another, and on nothing before.
+            while let Some(one) = self.met.pop() {
+                if let Some(state) = self.states.get_mut(one as usize) {
+                    *state = State {
+                        low: State::KNOWN,
+                        level,
+                    };
+                }
+                if one == at {
+                    break;
+                }
+            }
+        }
+        if let Some(&Step { at: above, .. }) = self.steps.last() {
+            self.join(above, at);
+        }
     }
 }

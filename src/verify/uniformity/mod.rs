@@ -10,8 +10,7 @@
 //! 1. While a kernel is built, the verifier keeps a level beside the type of each value ([`Flow`] and the short ways). That
 //!    is exact where no loop carries a level against program order. Where one does, or an operation is not reached by all,
 //!    the kernel is in doubt.
-//! 2. A kernel in doubt that has such an operation is decided by [`graph`]: all the joins as edges, along which levels
-//!    rise until they are what the rules say. Each level rises at most twice, so the cost is linear.
+//! 2. A kernel in doubt that has such an operation is decided by [`graph`], which leads back what the operations need.
 //! 3. What is refused, [`explain`] finds the reasons for.
 
 mod explain;
@@ -72,7 +71,7 @@ impl Level {
 }
 
 /// The least level of what an instruction makes, and bits for the operand words that are joined to it.
-pub(super) fn rule(draft: &Draft, inst: &Inst) -> (Level, u8) {
+fn rule(draft: &Draft, inst: &Inst) -> (Level, u8) {
     const FIRST: u8 = 1;
     const SECOND: u8 = 1 << 1;
     let quick = inst.op.quick();
@@ -121,27 +120,35 @@ pub(super) fn keeps(access: Access, may_alias: bool) -> bool {
     access == Access::Read && !may_alias
 }
 
-/// Takes the words whose bits are set, of an instruction that the verifier has seen.
+/// The operand word with this number, of an instruction that the verifier has seen.
 #[inline(always)]
-pub(super) fn for_each_joined(inst: &Inst, side: &[u32], bits: u8, mut take: impl FnMut(u32)) {
-    if bits & 1 != 0 {
-        take(inst.a);
-    }
-    if bits & 2 != 0 {
-        take(inst.b);
-    }
-    if bits & !3 == 0 {
-        return;
-    }
-    if !inst.has_side() {
-        return take(inst.c);
-    }
-    let beside = side.get(inst.c as usize..).unwrap_or(&[]);
-    for (at, &word) in (2..6).zip(beside) {
-        if bits >> at & 1 != 0 {
-            take(word);
+fn word(inst: &Inst, side: &[u32], number: u32) -> u32 {
+    match number {
+        0 => inst.a,
+        1 => inst.b,
+        2 if !inst.has_side() => inst.c,
+        _ => {
+            let place = inst.c as usize + number as usize - 2;
+            side.get(place).copied().unwrap_or(0)
         }
     }
+}
+
+/// The level of what an instruction makes, by those of the words that are joined to it.
+#[inline(always)]
+pub(super) fn level_made(
+    draft: &Draft,
+    inst: &Inst,
+    side: &[u32],
+    level_of: impl Fn(u32) -> Level,
+) -> Level {
+    let (mut level, mut words) = rule(draft, inst);
+    while words != 0 {
+        let number = words.trailing_zeros();
+        words &= words - 1;
+        level = level.join(level_of(word(inst, side, number)));
+    }
+    level
 }
 
 /// Decides kernels in doubt; its memory is kept between kernels.
@@ -155,7 +162,7 @@ impl Analysis {
     /// Looks at a body that is otherwise valid and adds what it finds to `faults`.
     pub(crate) fn run(&mut self, draft: &Draft, faults: &mut Vec<Fault>) {
         if self.graph.refuses(draft) {
-            let settled = |at| self.graph.level(at);
+            let settled = |at| self.graph.level(draft, at);
             self.explain.run(draft, settled, faults);
         }
     }

@@ -52,11 +52,6 @@ impl Names {
     }
 
     #[inline(always)]
-    pub(super) fn in_loop(&self) -> bool {
-        self.depth > 0
-    }
-
-    #[inline(always)]
     pub(super) fn make(&mut self, variable: u32) {
         if let Some(last) = self.last.get_mut(variable as usize) {
             *last = variable;
