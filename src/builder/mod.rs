@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod atomic;
 mod control;
 mod declare;
 mod math;
@@ -153,13 +154,14 @@ impl KernelBuilder {
     pub fn constant(&mut self, value: impl Into<Const>) -> Value {
         let value: Const = value.into();
         let bits = value.bits();
+        let (low, high) = (bits as u32, (bits >> 32) as u32);
+        if self.verifier.check.step_constant(value) {
+            return self.append(Op::Const, value.ty(), [low, high, 0]);
+        }
         self.push(Inst {
-            op: Op::Const,
-            ty: value.ty(),
-            flags: 0,
-            a: bits as u32,
-            b: (bits >> 32) as u32,
-            c: 0,
+            a: low,
+            b: high,
+            ..Inst::new(Op::Const, value.ty())
         })
     }
 

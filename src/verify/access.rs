@@ -147,10 +147,16 @@ impl Checker {
             }
         };
         let made = self.at(index)?;
-        // A constant index is for the thorough checks to add up.
-        let changes = |i: &Inst| i.op != Op::Const;
-        let inside = len
-            .is_none_or(|len| offset < len && draft.insts.get(index as usize).is_some_and(changes));
+        let inside = match len {
+            None => true,
+            Some(len) => {
+                let known = match draft.insts.get(index as usize) {
+                    Some(i) if i.op == Op::Const => i.const_bits(),
+                    _ => 0,
+                };
+                known.saturating_add(u64::from(offset)) < u64::from(len)
+            }
+        };
         (inside && TypeSet::INDEX.has_code(made.code())).then_some((elem, made.level()))
     }
 

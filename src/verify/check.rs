@@ -304,12 +304,13 @@ impl Checker {
     /// is refused for that is looked at again, as any.
     #[inline(always)]
     pub(super) fn tell(&mut self, draft: &Draft, variable: u32) -> Level {
-        let repeats = self.repeats();
-        let next = draft.insts.get(variable as usize + 1);
+        let counts = |i: &Inst| i.op == Op::Loop;
+        let diverges =
+            self.repeats() && !draft.insts.get(variable as usize + 1).is_some_and(counts);
         let Some(made) = self.made.get_mut(variable as usize) else {
             return Level::DIVERGENT;
         };
-        if repeats && next.is_none_or(|i| i.op != Op::Loop) {
+        if diverges {
             *made = made.at_level(Level::DIVERGENT);
         }
         made.tell()

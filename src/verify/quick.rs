@@ -46,6 +46,44 @@ impl Checker {
         }
     }
 
+    /// As [`Checker::step`] for a constant of this type, whose bits are in order; gives whether there is no doubt, and where
+    /// there is, has noted nothing.
+    #[inline(always)]
+    pub(crate) fn step_constant(&mut self, constant: Const) -> bool {
+        let sound = self.has_room();
+        if sound {
+            self.note_made(Made::value(constant.ty(), Level::WORKGROUP));
+        }
+        sound
+    }
+
+    /// As [`Checker::step_values`] for the reading of a variable.
+    #[inline(always)]
+    pub(crate) fn step_get(&mut self, draft: &Draft, variable: u32) -> Option<Type> {
+        let ty = self.at(variable)?.variable_type()?;
+        if !self.has_room() {
+            return None;
+        }
+        let level = self.tell(draft, variable);
+        self.note_made(Made::value(ty, level));
+        Some(ty)
+    }
+
+    /// As [`Checker::step_constant`] for the setting of a variable.
+    #[inline(always)]
+    pub(crate) fn step_set(&mut self, variable: u32, value: u32) -> bool {
+        let (Some(into), Some(from)) = (self.at(variable), self.at(value)) else {
+            return false;
+        };
+        // Variables are of scalar types, and nothing else with such a code is a value.
+        if !into.is_variable_of(from.code()) || from.code() == 0 || !self.has_room() {
+            return false;
+        }
+        self.raise(variable, from.level());
+        self.note_made(Made::NOTHING);
+        true
+    }
+
     /// As [`Checker::step`] for a load from `mem`, which the instruction names.
     #[inline(always)]
     pub(crate) fn step_load(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> bool {

@@ -237,20 +237,20 @@ impl Graph {
     pub(super) fn level(&mut self, draft: &Draft, thing: u32) -> Level {
         self.meet(draft, thing);
         while let Some(step) = self.steps.last_mut() {
-            let Some(to) = step.advance(&self.net, draft) else {
-                self.leave();
-                continue;
-            };
             let at = step.at;
-            if self.state(to).low == 0 {
-                self.meet(draft, to);
-            } else {
-                self.join(at, to);
+            match step.advance(&self.net, draft) {
+                Some(to) => {
+                    if !self.meet(draft, to) {
+                        self.join(at, to);
+                    }
+                }
+                None => self.leave(),
             }
         }
         self.state(thing).level
     }
 
+    #[inline(always)]
     fn state(&self, at: u32) -> State {
         self.states.get(at as usize).copied().unwrap_or(State {
             low: State::KNOWN,
@@ -258,24 +258,31 @@ impl Graph {
         })
     }
 
-    /// Begins to lead a thing back, where that was not begun yet.
-    fn meet(&mut self, draft: &Draft, at: u32) {
-        let Some(inst) = draft.insts.get(at as usize) else {
-            return;
-        };
+    /// Begins to lead a thing back, where that was not begun yet and there is something to lead it back to.
+    #[inline(always)]
+    fn meet(&mut self, draft: &Draft, at: u32) -> bool {
         let Some(state) = self.states.get_mut(at as usize).filter(|s| s.low == 0) else {
-            return;
+            return false;
         };
-        self.order += 1;
+        let Some(inst) = draft.insts.get(at as usize) else {
+            return false;
+        };
         let quick = inst.op.quick();
-        let linked = quick.steers && quick.effect != Effect::Collective;
-        let (level, words, next) = if linked {
+        let (level, words, next) = if quick.steers && quick.effect != Effect::Collective {
             let last = self.net.last.get(at as usize);
             (Level::WORKGROUP, 0, last.copied().unwrap_or(NONE))
         } else {
             let (least, words) = rule(draft, inst);
             (least, words, NONE)
         };
+        if words == 0 && next == NONE {
+            *state = State {
+                low: State::KNOWN,
+                level,
+            };
+            return false;
+        }
+        self.order += 1;
         *state = State {
             low: self.order,
             level,
@@ -287,6 +294,7 @@ impl Graph {
             next,
             words,
         });
+        true
     }
 
     /// A thing is at least as little uniform as one that is joined to it.
