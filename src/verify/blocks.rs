@@ -6,7 +6,7 @@ use super::fault::FaultKind;
 use super::made::Made;
 use super::uniformity::{Flow, Joins, Level};
 use crate::kernel::{Inst, Mem};
-use crate::op::{Effect, Op};
+use crate::op::Op;
 use crate::types::Type;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,18 +57,157 @@ impl Joins<Level> for Known<'_> {
 
 impl Checker {
     /// All the checks of an instruction that opens, divides, closes or leaves a block.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn control_flow(&mut self, inst: Inst) -> bool {
-        let terminates = inst.op.quick().effect == Effect::Terminator;
-        let sound = if self.made.len() >= Mem::MAX as usize {
-            Err(FaultKind::TooMany("instructions"))
-        } else if !terminates {
-            self.block(&inst)
-        } else if self.room == 0 {
-            Err(FaultKind::Unreachable)
-        } else {
-            self.terminator(&inst)
+        if self.made.len() >= Mem::MAX as usize {
+            return self.note_block(inst, Err(FaultKind::TooMany("instructions")));
+        }
+        match inst.op {
+            Op::If => self.open_if(inst),
+            Op::Else => self.open_else(inst),
+            Op::Loop => self.open_loop(inst),
+            Op::Continuing => self.open_continuing(inst),
+            Op::End => self.end_of_block(inst),
+            _ => self.leave(inst),
+        }
+    }
+
+    #[inline(never)]
+    fn open_if(&mut self, inst: Inst) -> bool {
+        let sound = self.opening().and_then(|()| {
+            let bare = Inst::new(Op::If, Type::NONE);
+            if (Inst { a: 0, ..inst }) != bare {
+                return Err(FaultKind::Canonical(Op::If));
+            }
+            self.typed(inst.a, Type::BOOL)
+        });
+        // Opened all the same, so that its `end` is no second fault.
+        self.push(BlockKind::If, false);
+        if sound.is_ok() {
+            let condition = self.level(inst.a);
+            let (flow, mut known) = self.flow();
+            flow.open_if(ANY, condition, &mut known);
+        }
+        self.note_block(inst, sound)
+    }
+
+    #[inline(never)]
+    fn open_loop(&mut self, inst: Inst) -> bool {
+        let sound = self.opening().and_then(|()| match self.continuing {
+            0 => bare(inst),
+            _ => Err(FaultKind::InContinuing(Op::Loop)),
+        });
+        self.push(BlockKind::Loop, false);
+        if sound.is_ok() {
+            let (flow, mut known) = self.flow();
+            flow.open_loop(ANY, &mut known);
+        }
+        self.note_block(inst, sound)
+    }
+
+    /// Whether a block can be opened here.
+    #[inline(always)]
+    fn opening(&self) -> Result<(), FaultKind> {
+        match self.blocks.last() {
+            Some(top) if !top.ended && self.blocks.len() <= MAX_DEPTH => Ok(()),
+            Some(top) if top.ended => Err(FaultKind::Unreachable),
+            _ => Err(FaultKind::TooDeep),
+        }
+    }
+
+    #[inline(never)]
+    fn open_else(&mut self, inst: Inst) -> bool {
+        let sound = self.dividing(inst, BlockKind::If).map(|top| {
+            self.pop();
+            self.push(BlockKind::Else, top.ended);
+            let (flow, mut known) = self.flow();
+            flow.open_else(ANY, &mut known);
+        });
+        self.note_block(inst, sound)
+    }
+
+    #[inline(never)]
+    fn open_continuing(&mut self, inst: Inst) -> bool {
+        let sound = self.dividing(inst, BlockKind::Loop).map(|top| {
+            self.pop();
+            self.push(BlockKind::Continuing, top.mark);
+            let (flow, mut known) = self.flow();
+            flow.open_continuing(ANY, &mut known);
+        });
+        self.note_block(inst, sound)
+    }
+
+    /// The innermost block, which is to be of this kind.
+    #[inline(always)]
+    fn dividing(&self, inst: Inst, kind: BlockKind) -> Result<Block, FaultKind> {
+        bare(inst)?;
+        match self.blocks.last() {
+            Some(&top) if top.kind == kind => Ok(top),
+            _ => Err(FaultKind::Mismatched(inst.op)),
+        }
+    }
+
+    #[inline(never)]
+    fn end_of_block(&mut self, inst: Inst) -> bool {
+        let sound = self.ending(inst).map(|never_passed| {
+            self.pop();
+            if never_passed {
+                self.end_block();
+            }
+            let (flow, mut known) = self.flow();
+            flow.end(ANY, &mut known);
+        });
+        self.note_block(inst, sound)
+    }
+
+    /// Whether nothing comes past the end of the innermost block.
+    #[inline(always)]
+    fn ending(&self, inst: Inst) -> Result<bool, FaultKind> {
+        bare(inst)?;
+        let mismatched = Err(FaultKind::Mismatched(inst.op));
+        let Some(top) = self.blocks.last() else {
+            return mismatched;
         };
+        match top.kind {
+            BlockKind::If => Ok(false),
+            BlockKind::Else => Ok(top.ended && top.mark),
+            BlockKind::Continuing => Ok(!top.mark),
+            BlockKind::Body | BlockKind::Loop => mismatched,
+        }
+    }
+
+    #[inline(never)]
+    fn leave(&mut self, inst: Inst) -> bool {
+        let sound = self.leaving(inst).map(|()| {
+            let (flow, mut known) = self.flow();
+            flow.leave(inst.op, ANY, &mut known);
+            self.end_block();
+        });
+        self.note_block(inst, sound)
+    }
+
+    #[inline(always)]
+    fn leaving(&mut self, inst: Inst) -> Result<(), FaultKind> {
+        let op = inst.op;
+        if self.room == 0 {
+            return Err(FaultKind::Unreachable);
+        }
+        bare(inst)?;
+        if self.continuing > 0 {
+            return Err(FaultKind::InContinuing(op));
+        }
+        if let Op::Break | Op::Continue = op {
+            let innermost = self.loops.last();
+            let Some(innermost) = innermost.and_then(|&at| self.blocks.get_mut(at as usize)) else {
+                return Err(FaultKind::OutsideLoop(op));
+            };
+            innermost.mark |= op == Op::Break;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn note_block(&mut self, inst: Inst, sound: Result<(), FaultKind>) -> bool {
         match sound {
             Ok(()) => {
                 self.note_made(Made::NOTHING);
@@ -82,109 +221,10 @@ impl Checker {
         }
     }
 
-    fn terminator(&mut self, inst: &Inst) -> Result<(), FaultKind> {
-        let op = inst.op;
-        bare(inst)?;
-        if self.continuing > 0 {
-            return Err(FaultKind::InContinuing(op));
-        }
-        if let Op::Break | Op::Continue = op {
-            let innermost = self.loops.last();
-            let Some(innermost) = innermost.and_then(|&at| self.blocks.get_mut(at as usize)) else {
-                return Err(FaultKind::OutsideLoop(op));
-            };
-            innermost.mark |= op == Op::Break;
-        }
-        let (flow, mut known) = self.flow();
-        flow.leave(op, ANY, &mut known);
-        self.end_block();
-        Ok(())
-    }
-
-    fn block(&mut self, inst: &Inst) -> Result<(), FaultKind> {
-        let op = inst.op;
-        let Some(&top) = self.blocks.last() else {
-            return Err(FaultKind::Mismatched(op));
-        };
-        match op {
-            Op::If => {
-                let sound = self.opening(inst, top);
-                // Opened all the same, so that its `end` is no second fault.
-                self.push(BlockKind::If, false);
-                sound?;
-                let condition = self.level(inst.a);
-                let (flow, mut known) = self.flow();
-                flow.open_if(ANY, condition, &mut known);
-            }
-            Op::Loop => {
-                let sound = self.opening(inst, top);
-                self.push(BlockKind::Loop, false);
-                sound?;
-                let (flow, mut known) = self.flow();
-                flow.open_loop(ANY, &mut known);
-            }
-            Op::Else => {
-                bare(inst)?;
-                if top.kind != BlockKind::If {
-                    return Err(FaultKind::Mismatched(op));
-                }
-                self.pop();
-                self.push(BlockKind::Else, top.ended);
-                let (flow, mut known) = self.flow();
-                flow.open_else(ANY, &mut known);
-            }
-            Op::Continuing => {
-                bare(inst)?;
-                if top.kind != BlockKind::Loop {
-                    return Err(FaultKind::Mismatched(op));
-                }
-                self.pop();
-                self.push(BlockKind::Continuing, top.mark);
-                let (flow, mut known) = self.flow();
-                flow.open_continuing(ANY, &mut known);
-            }
-            _ => {
-                bare(inst)?;
-                let never_passed = match top.kind {
-                    BlockKind::If => false,
-                    BlockKind::Else => top.ended && top.mark,
-                    BlockKind::Continuing => !top.mark,
-                    BlockKind::Body | BlockKind::Loop => return Err(FaultKind::Mismatched(op)),
-                };
-                self.pop();
-                if never_passed {
-                    self.end_block();
-                }
-                let (flow, mut known) = self.flow();
-                flow.end(ANY, &mut known);
-            }
-        }
-        Ok(())
-    }
-
     #[inline(always)]
     fn flow(&mut self) -> (&mut Flow<Level>, Known<'_>) {
         let Checker { flow, in_doubt, .. } = self;
         (flow, Known { in_doubt })
-    }
-
-    fn opening(&self, inst: &Inst, top: Block) -> Result<(), FaultKind> {
-        if top.ended {
-            return Err(FaultKind::Unreachable);
-        }
-        if self.blocks.len() > MAX_DEPTH {
-            return Err(FaultKind::TooDeep);
-        }
-        if inst.op == Op::If {
-            if (Inst { a: 0, ..*inst }) != Inst::new(Op::If, Type::NONE) {
-                return Err(FaultKind::Canonical(Op::If));
-            }
-            return self.typed(inst.a, Type::BOOL);
-        }
-        if self.continuing > 0 {
-            return Err(FaultKind::InContinuing(inst.op));
-        }
-        bare(inst)
     }
 
     /// Opens the block of an instruction that was refused for another reason already told.
@@ -255,8 +295,9 @@ impl Checker {
     }
 }
 
-fn bare(inst: &Inst) -> Result<(), FaultKind> {
-    if *inst == Inst::new(inst.op, Type::NONE) {
+#[inline(always)]
+fn bare(inst: Inst) -> Result<(), FaultKind> {
+    if inst == Inst::new(inst.op, Type::NONE) {
         Ok(())
     } else {
         Err(FaultKind::Canonical(inst.op))
