@@ -58,7 +58,7 @@ impl Joins<Level> for Known<'_> {
 impl Checker {
     /// All the checks of an instruction that opens, divides, closes or leaves a block.
     #[inline(always)]
-    pub(super) fn control_flow(&mut self, inst: Inst) -> bool {
+    pub(super) fn control_flow(&mut self, inst: &Inst) -> bool {
         if self.made.len() >= Mem::MAX as usize {
             return self.note_block(inst, Err(FaultKind::TooMany("instructions")));
         }
@@ -73,10 +73,10 @@ impl Checker {
     }
 
     #[inline(never)]
-    fn open_if(&mut self, inst: Inst) -> bool {
+    fn open_if(&mut self, inst: &Inst) -> bool {
         let sound = self.opening().and_then(|()| {
             let bare = Inst::new(Op::If, Type::NONE);
-            if (Inst { a: 0, ..inst }) != bare {
+            if (Inst { a: 0, ..*inst }) != bare {
                 return Err(FaultKind::Canonical(Op::If));
             }
             self.typed(inst.a, Type::BOOL)
@@ -92,7 +92,7 @@ impl Checker {
     }
 
     #[inline(never)]
-    fn open_loop(&mut self, inst: Inst) -> bool {
+    fn open_loop(&mut self, inst: &Inst) -> bool {
         let sound = self.opening().and_then(|()| match self.continuing {
             0 => bare(inst),
             _ => Err(FaultKind::InContinuing(Op::Loop)),
@@ -116,7 +116,7 @@ impl Checker {
     }
 
     #[inline(never)]
-    fn open_else(&mut self, inst: Inst) -> bool {
+    fn open_else(&mut self, inst: &Inst) -> bool {
         let sound = self.dividing(inst, BlockKind::If).map(|top| {
             self.pop();
             self.push(BlockKind::Else, top.ended);
@@ -127,7 +127,7 @@ impl Checker {
     }
 
     #[inline(never)]
-    fn open_continuing(&mut self, inst: Inst) -> bool {
+    fn open_continuing(&mut self, inst: &Inst) -> bool {
         let sound = self.dividing(inst, BlockKind::Loop).map(|top| {
             self.pop();
             self.push(BlockKind::Continuing, top.mark);
@@ -139,7 +139,7 @@ impl Checker {
 
     /// The innermost block, which is to be of this kind.
     #[inline(always)]
-    fn dividing(&self, inst: Inst, kind: BlockKind) -> Result<Block, FaultKind> {
+    fn dividing(&self, inst: &Inst, kind: BlockKind) -> Result<Block, FaultKind> {
         bare(inst)?;
         match self.blocks.last() {
             Some(&top) if top.kind == kind => Ok(top),
@@ -148,7 +148,7 @@ impl Checker {
     }
 
     #[inline(never)]
-    fn end_of_block(&mut self, inst: Inst) -> bool {
+    fn end_of_block(&mut self, inst: &Inst) -> bool {
         let sound = self.ending(inst).map(|never_passed| {
             self.pop();
             if never_passed {
@@ -162,7 +162,7 @@ impl Checker {
 
     /// Whether nothing comes past the end of the innermost block.
     #[inline(always)]
-    fn ending(&self, inst: Inst) -> Result<bool, FaultKind> {
+    fn ending(&self, inst: &Inst) -> Result<bool, FaultKind> {
         bare(inst)?;
         let mismatched = Err(FaultKind::Mismatched(inst.op));
         let Some(top) = self.blocks.last() else {
@@ -177,7 +177,7 @@ impl Checker {
     }
 
     #[inline(never)]
-    fn leave(&mut self, inst: Inst) -> bool {
+    fn leave(&mut self, inst: &Inst) -> bool {
         let sound = self.leaving(inst).map(|()| {
             let (flow, mut known) = self.flow();
             flow.leave(inst.op, ANY, &mut known);
@@ -187,7 +187,7 @@ impl Checker {
     }
 
     #[inline(always)]
-    fn leaving(&mut self, inst: Inst) -> Result<(), FaultKind> {
+    fn leaving(&mut self, inst: &Inst) -> Result<(), FaultKind> {
         let op = inst.op;
         if self.room == 0 {
             return Err(FaultKind::Unreachable);
@@ -207,7 +207,7 @@ impl Checker {
     }
 
     #[inline(always)]
-    fn note_block(&mut self, inst: Inst, sound: Result<(), FaultKind>) -> bool {
+    fn note_block(&mut self, inst: &Inst, sound: Result<(), FaultKind>) -> bool {
         match sound {
             Ok(()) => {
                 self.note_made(Made::NOTHING);
@@ -296,8 +296,8 @@ impl Checker {
 }
 
 #[inline(always)]
-fn bare(inst: Inst) -> Result<(), FaultKind> {
-    if inst == Inst::new(inst.op, Type::NONE) {
+fn bare(inst: &Inst) -> Result<(), FaultKind> {
+    if *inst == Inst::new(inst.op, Type::NONE) {
         Ok(())
     } else {
         Err(FaultKind::Canonical(inst.op))

@@ -99,15 +99,21 @@ impl Checker {
         self.seen |= 1 << (made.code() & 15);
     }
 
-    /// All the checks; the instruction comes by value, so that the short ways can keep it in registers.
+    /// As [`Checker::thorough`]; the instruction comes by value, so that the short ways can keep it in registers.
     #[inline(never)]
-    pub(super) fn thorough(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
+    pub(super) fn thorough_by_value(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
+        self.thorough(draft, &inst, side)
+    }
+
+    /// All the checks.
+    #[inline(never)]
+    pub(super) fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
         if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
             return self.control_flow(inst);
         }
-        match self.look(draft, &inst, side) {
+        match self.look(draft, inst, side) {
             Ok(made) => {
-                let level = self.level_made(draft, &inst, side);
+                let level = self.level_made(draft, inst, side);
                 self.note_made(made.at_level(level));
                 true
             }

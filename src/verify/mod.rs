@@ -73,7 +73,7 @@ pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
     }
     v.check.expect(draft.insts.len());
     for inst in &draft.insts {
-        v.check.step(&draft, *inst, &draft.side);
+        v.check.step_stored(&draft, inst, &draft.side);
     }
     let facts = v.end(&mut draft)?;
     Ok(Kernel::from_verified(Box::new(draft), facts))
