@@ -85,7 +85,7 @@ impl KernelBuilder {
     pub(super) fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
         let (mem, stamp) = memory.parts();
         if stamp != self.stamp {
-            self.foreign(op, &memory);
+            self.foreign(op, mem);
             return None;
         }
         Some(mem)
@@ -106,7 +106,7 @@ impl KernelBuilder {
 
     fn var_operand(&mut self, op: Op, var: Var) -> Option<u32> {
         if var.stamp() != self.stamp {
-            return self.foreign(op, &var);
+            return self.foreign(op, var);
         }
         (var.index() != REFUSED).then_some(var.index())
     }
@@ -189,17 +189,20 @@ impl KernelBuilder {
         let (Some(mem), Some(b)) = operands else {
             return self.refused();
         };
-        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
-        let inst = Inst {
+        let check = &mut self.verifier.check;
+        if flags == 0
+            && let Some(ty) = check.step_load(&self.draft, mem, b, offset)
+        {
+            return self.append(op, ty, [mem.word(), b, offset]);
+        }
+        self.push(Inst {
             op,
-            ty,
+            ty: self.draft.elem(mem).unwrap_or(Type::NONE),
             flags,
             a: mem.word(),
             b,
             c: offset,
-        };
-        let sound = self.verifier.check.step_load(&self.draft, inst, mem);
-        self.append_looked_at(inst, sound)
+        })
     }
 
     /// Stores `value` as the element at `index`.

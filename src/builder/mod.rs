@@ -168,10 +168,7 @@ impl KernelBuilder {
     /// Verifies an instruction and appends it.
     #[inline(always)]
     fn push(&mut self, inst: Inst) -> Value {
-        let sound = self
-            .verifier
-            .check
-            .step(&self.draft, inst, &self.draft.side);
+        let sound = self.verifier.check.step(&self.draft, inst);
         self.append_looked_at(inst, sound)
     }
 
@@ -253,7 +250,7 @@ impl KernelBuilder {
     #[inline]
     fn operand(&mut self, op: Op, value: Value) -> Option<u32> {
         if value.stamp() != self.stamp {
-            return self.foreign(op, &value);
+            return self.foreign(op, value);
         }
         (value.index() != REFUSED).then_some(value.index())
     }
@@ -267,8 +264,10 @@ impl KernelBuilder {
         Some(words)
     }
 
+    /// The id comes by value, so that the short ways can keep it in registers.
     #[cold]
-    fn foreign(&mut self, op: Op, id: &dyn core::fmt::Display) -> Option<u32> {
+    #[inline(never)]
+    fn foreign(&mut self, op: Op, id: impl core::fmt::Display) -> Option<u32> {
         let kind = if self.finished {
             FaultKind::Finished
         } else {

@@ -110,7 +110,7 @@ impl KernelBuilder {
     /// The value of a scalar parameter.
     pub fn param(&mut self, scalar: Scalar) -> Value {
         if scalar.stamp() != self.stamp {
-            self.foreign(Op::Param, &scalar);
+            self.foreign(Op::Param, scalar);
             return self.refused();
         }
         let ty = self

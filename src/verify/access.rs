@@ -160,27 +160,35 @@ impl Checker {
         (inside && TypeSet::INDEX.has_code(made.code())).then_some((elem, made.level()))
     }
 
+    /// A plain load of the element type, which is `expected` where the instruction tells one.
     #[inline(always)]
-    pub(super) fn load(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> Option<Made> {
+    pub(super) fn load(
+        &mut self,
+        draft: &Draft,
+        mem: Mem,
+        [index, offset]: [u32; 2],
+        expected: Option<Type>,
+    ) -> Option<Made> {
         let quick = Op::Load.quick();
-        let (elem, index) = self.place(draft, mem, inst.b, inst.c)?;
-        if inst.flags != 0 || elem != inst.ty || !quick.types.contains(elem) {
+        let (elem, index) = self.place(draft, mem, index, offset)?;
+        if expected.is_some_and(|ty| ty != elem) || !quick.types.contains(elem) {
             return None;
         }
         let level = match mem {
             Mem::Buffer(n) => {
                 let decl = draft.buffers.get(n as usize)?;
-                let readable = decl.access.reads();
-                let level = match keeps(decl.access, decl.may_alias) {
+                if !decl.access.reads() {
+                    return None;
+                }
+                self.facts.buffers.get_mut(n as usize)?.read = true;
+                match keeps(decl.access, decl.may_alias) {
                     true => index,
                     false => Level::DIVERGENT,
-                };
-                readable.then_some(level)?
+                }
             }
             Mem::Shared(_) | Mem::Private(_) => Level::DIVERGENT,
             Mem::Table(_) => index,
         };
-        self.accessed(&inst, quick.effect, mem);
         Some(Made::value(elem, level))
     }
 

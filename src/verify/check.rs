@@ -99,10 +99,26 @@ impl Checker {
         self.seen |= 1 << (made.code() & 15);
     }
 
-    /// As [`Checker::thorough`]; the instruction comes by value, so that the short ways can keep it in registers.
+    /// As [`Checker::thorough`]; the instruction comes in pieces, so that the short ways can keep them in registers.
+    #[cold]
     #[inline(never)]
-    pub(super) fn thorough_by_value(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
-        self.thorough(draft, &inst, side)
+    pub(super) fn thorough_of_pieces(
+        &mut self,
+        draft: &Draft,
+        (op, ty, flags): (Op, Type, u8),
+        a: u32,
+        b: u32,
+        c: u32,
+    ) -> bool {
+        let inst = Inst {
+            op,
+            ty,
+            flags,
+            a,
+            b,
+            c,
+        };
+        self.thorough(draft, &inst, &draft.side)
     }
 
     /// All the checks.

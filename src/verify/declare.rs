@@ -105,7 +105,8 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     if size != 0 && (!size.is_power_of_two() || size > 128) {
         bad(FaultKind::SubgroupSize(size));
     }
-    let places = draft.buffers.iter().map(|b| (b.set, b.binding));
+    let places = draft.buffers.iter();
+    let places = places.map(|b| u64::from(b.set) << 32 | u64::from(b.binding));
     if places.is_sorted_by(|a, b| a < b) {
         return;
     }

@@ -23,15 +23,15 @@ impl Checker {
     ///
     /// Where the caller knows the opcode, what the table says of it is known when this is compiled.
     #[inline(always)]
-    pub(crate) fn step(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
+    pub(crate) fn step(&mut self, draft: &Draft, inst: Inst) -> bool {
         if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
             return self.control_flow(&inst);
         }
         let made = match self.has_room() {
-            true => self.quick(draft, inst, side),
+            true => self.quick(draft, inst, &draft.side),
             false => None,
         };
-        self.noted(draft, inst, side, made)
+        self.noted(draft, inst, made)
     }
 
     /// As [`Checker::step`] for an instruction that lies in memory, and whose opcode nobody knows.
@@ -51,13 +51,23 @@ impl Checker {
 
     /// Notes what an instruction makes that is beyond doubt, and looks thoroughly at any other.
     #[inline(always)]
-    fn noted(&mut self, draft: &Draft, inst: Inst, side: &[u32], made: Option<Made>) -> bool {
+    fn noted(&mut self, draft: &Draft, inst: Inst, made: Option<Made>) -> bool {
         match made {
             Some(made) => {
                 self.note_made(made);
                 true
             }
-            None => self.thorough_by_value(draft, inst, side),
+            None => {
+                let Inst {
+                    op,
+                    ty,
+                    flags,
+                    a,
+                    b,
+                    c,
+                } = inst;
+                self.thorough_of_pieces(draft, (op, ty, flags), a, b, c)
+            }
         }
     }
 
@@ -100,14 +110,21 @@ impl Checker {
         true
     }
 
-    /// As [`Checker::step`] for a load from `mem`, which the instruction names.
+    /// As [`Checker::step_values`] for a plain load.
     #[inline(always)]
-    pub(crate) fn step_load(&mut self, draft: &Draft, inst: Inst, mem: Mem) -> bool {
-        let made = match self.has_room() {
-            true => self.load(draft, inst, mem),
-            false => None,
-        };
-        self.noted(draft, inst, &draft.side, made)
+    pub(crate) fn step_load(
+        &mut self,
+        draft: &Draft,
+        mem: Mem,
+        index: u32,
+        offset: u32,
+    ) -> Option<Type> {
+        if !self.has_room() {
+            return None;
+        }
+        let made = self.load(draft, mem, [index, offset], None)?;
+        self.note_made(made);
+        Some(Type::from_seen_code(made.code()))
     }
 
     /// As [`Checker::step`] for a store to `mem`, which the instruction names.
@@ -117,7 +134,7 @@ impl Checker {
             true => self.store(draft, inst, mem, &draft.side),
             false => None,
         };
-        self.noted(draft, inst, &draft.side, made)
+        self.noted(draft, inst, made)
     }
 
     /// As [`Checker::step`] for an atomic on `mem`, which the instruction names, with one value.
@@ -127,7 +144,7 @@ impl Checker {
             true => self.atomic::<1, 3>(draft, inst, mem, &draft.side),
             false => None,
         };
-        self.noted(draft, inst, &draft.side, made)
+        self.noted(draft, inst, made)
     }
 
     /// As [`Checker::step`] for an instruction of [`Shape::Values`] whose type follows from its operands: gives the type, or
@@ -199,7 +216,10 @@ impl Checker {
                 self.facts.uses = self.facts.uses.with(Uses::LENGTHS);
                 (true, Level::WORKGROUP)
             }
-            Shape::Load => return self.load(draft, inst, Mem::from_word(a)?),
+            Shape::Load if flags == 0 => {
+                return self.load(draft, Mem::from_word(a)?, [b, c], Some(ty));
+            }
+            Shape::Load => return None,
             Shape::Store => return self.store(draft, inst, Mem::from_word(a)?, side),
             Shape::Atomic(values) => {
                 let mem = Mem::from_word(a)?;
@@ -331,7 +351,7 @@ mod tests {
             let mut accepted = Vec::new();
             for inst in insts {
                 let sound = if short {
-                    v.check.step(&draft, *inst, &draft.side)
+                    v.check.step_stored(&draft, inst, &draft.side)
                 } else {
                     v.check.thorough(&draft, inst, &draft.side)
                 };
@@ -428,7 +448,7 @@ mod tests {
             begun.check.buffer();
         }
         for inst in &draft.insts {
-            assert!(begun.check.step(draft, *inst, &draft.side), "{inst:?}");
+            assert!(begun.check.step(draft, *inst), "{inst:?}");
         }
         let made = begun.check.made.clone();
         let mut state = 11u64;
@@ -507,7 +527,7 @@ mod tests {
                 let block = matches!(op.quick().effect, Effect::Block | Effect::Terminator);
                 short_ways +=
                     usize::from(!block && short.clone().quick(draft, inst, &side).is_some());
-                let sound = short.step(draft, inst, &side);
+                let sound = short.step_stored(draft, &inst, &side);
                 refused += usize::from(!sound);
                 assert_eq!(sound, thorough.thorough(draft, &inst, &side), "{inst:?}");
                 assert_eq!(short.made, thorough.made, "{inst:?}");
