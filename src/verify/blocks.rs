@@ -4,7 +4,7 @@ use super::MAX_DEPTH;
 use super::check::Checker;
 use super::fault::FaultKind;
 use super::made::Made;
-use super::uniformity::{Flow, Joins, Level};
+use super::uniformity::{Joins, Level};
 use crate::kernel::{Inst, Mem};
 use crate::op::Op;
 use crate::types::Type;
@@ -30,14 +30,16 @@ pub(super) struct Block {
 }
 
 /// Joins of levels, which are known at once wherever they are joined.
-struct Known<'a> {
-    in_doubt: &'a mut bool,
+#[derive(Default)]
+struct Known {
+    /// A loop repeats for fewer than began it, as far as was known there.
+    rose: bool,
 }
 
 /// The place of joins that need none.
 const ANY: u32 = 0;
 
-impl Joins<Level> for Known<'_> {
+impl Joins<Level> for Known {
     #[inline(always)]
     fn join(&mut self, _: u32, of: [Level; 4]) -> Level {
         of.into_iter().fold(Level::WORKGROUP, Level::join)
@@ -51,7 +53,7 @@ impl Joins<Level> for Known<'_> {
     #[inline(always)]
     fn repeat(&mut self, entry: Level, left: [Level; 2]) {
         let [broken, returned] = left;
-        *self.in_doubt |= broken.join(returned).exceeds(entry);
+        self.rose = broken.join(returned).exceeds(entry);
     }
 }
 
@@ -85,8 +87,8 @@ impl Checker {
         self.push(BlockKind::If, false);
         if sound.is_ok() {
             let condition = self.level(inst.a);
-            let (flow, mut known) = self.flow();
-            flow.open_if(ANY, condition, &mut known);
+            self.flow.open_if(ANY, condition, &mut Known::default());
+            self.relies(self.flow.here());
         }
         self.note_block(inst, sound)
     }
@@ -97,10 +99,13 @@ impl Checker {
             0 => bare(inst),
             _ => Err(FaultKind::InContinuing(Op::Loop)),
         });
+        if !self.repeats() {
+            self.stale = false;
+            self.relied = false;
+        }
         self.push(BlockKind::Loop, false);
         if sound.is_ok() {
-            let (flow, mut known) = self.flow();
-            flow.open_loop(ANY, &mut known);
+            self.flow.open_loop(ANY, &mut Known::default());
         }
         self.note_block(inst, sound)
     }
@@ -120,8 +125,7 @@ impl Checker {
         let sound = self.dividing(inst, BlockKind::If).map(|top| {
             self.pop();
             self.push(BlockKind::Else, top.ended);
-            let (flow, mut known) = self.flow();
-            flow.open_else(ANY, &mut known);
+            self.flow.open_else(ANY, &mut Known::default());
         });
         self.note_block(inst, sound)
     }
@@ -131,8 +135,7 @@ impl Checker {
         let sound = self.dividing(inst, BlockKind::Loop).map(|top| {
             self.pop();
             self.push(BlockKind::Continuing, top.mark);
-            let (flow, mut known) = self.flow();
-            flow.open_continuing(ANY, &mut known);
+            self.flow.open_continuing(ANY, &mut Known::default());
         });
         self.note_block(inst, sound)
     }
@@ -154,8 +157,11 @@ impl Checker {
             if never_passed {
                 self.end_block();
             }
-            let (flow, mut known) = self.flow();
-            flow.end(ANY, &mut known);
+            let mut known = Known::default();
+            self.flow.end(ANY, &mut known);
+            if known.rose {
+                self.rose();
+            }
         });
         self.note_block(inst, sound)
     }
@@ -179,8 +185,8 @@ impl Checker {
     #[inline(never)]
     fn leave(&mut self, inst: &Inst) -> bool {
         let sound = self.leaving(inst).map(|()| {
-            let (flow, mut known) = self.flow();
-            flow.leave(inst.op, ANY, &mut known);
+            self.relies(self.flow.here());
+            self.flow.leave(inst.op, ANY, &mut Known::default());
             self.end_block();
         });
         self.note_block(inst, sound)
@@ -219,12 +225,6 @@ impl Checker {
                 false
             }
         }
-    }
-
-    #[inline(always)]
-    fn flow(&mut self) -> (&mut Flow<Level>, Known<'_>) {
-        let Checker { flow, in_doubt, .. } = self;
-        (flow, Known { in_doubt })
     }
 
     /// Opens the block of an instruction that was refused for another reason already told.

@@ -28,9 +28,12 @@ pub(crate) struct Checker {
     /// Whether uniformity is asked for.
     pub collective: bool,
     pub(super) flow: Flow<Level>,
-    /// Whether the levels noted do not decide uniformity: one was told before it rose, or an operation is not reached by
-    /// all at these.
+    /// Whether the levels noted do not decide uniformity.
     pub(super) in_doubt: bool,
+    /// Whether something in the outermost open loop rose after it was told.
+    pub(super) stale: bool,
+    /// Whether something there that is not divergent may follow from what was told.
+    pub(super) relied: bool,
     pub facts: Facts,
     pub faults: Vec<Fault>,
 }
@@ -49,6 +52,8 @@ impl Checker {
             collective,
             flow,
             in_doubt,
+            stale,
+            relied,
             facts,
             faults,
         } = self;
@@ -68,6 +73,8 @@ impl Checker {
         *collective = false;
         flow.begin(Level::WORKGROUP);
         *in_doubt = false;
+        *stale = false;
+        *relied = false;
         facts.clear();
         faults.clear();
     }
@@ -343,15 +350,35 @@ impl Checker {
     #[inline(always)]
     pub(super) fn raise(&mut self, variable: u32, level: Level) {
         let level = level.join(self.flow.here());
+        self.relies(level);
         let repeats = self.repeats();
-        if let Some(made) = self.made.get_mut(variable as usize) {
-            self.in_doubt |= made.raise(level) && repeats;
+        if let Some(made) = self.made.get_mut(variable as usize)
+            && made.raise(level)
+            && repeats
+        {
+            self.rose();
         }
+    }
+
+    /// Notes something of this level that what was told in a loop may be the reason of: what a variable is set to, control,
+    /// or an operation. What is divergent anyhow is none; all else in a loop are values, which it does not hand on.
+    #[inline(always)]
+    pub(super) fn relies(&mut self, level: Level) {
+        if level != Level::DIVERGENT && self.repeats() {
+            self.relied = true;
+            self.in_doubt |= self.stale;
+        }
+    }
+
+    /// Notes that something in a loop rose after it was told.
+    pub(super) fn rose(&mut self) {
+        self.stale = true;
+        self.in_doubt |= self.relied;
     }
 
     /// Whether a loop is open.
     #[inline(always)]
-    fn repeats(&self) -> bool {
+    pub(super) fn repeats(&self) -> bool {
         self.continuing > 0 || !self.loops.is_empty()
     }
 
@@ -486,7 +513,9 @@ impl Checker {
     /// Notes an operation that needs control of this level.
     pub(super) fn needs(&mut self, level: Level) {
         self.collective = true;
-        self.in_doubt |= self.flow.here().exceeds(level);
+        let here = self.flow.here();
+        self.in_doubt |= here.exceeds(level);
+        self.relies(here);
     }
 
     /// The checks at the end of the body.

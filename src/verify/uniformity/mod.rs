@@ -8,8 +8,8 @@
 //! Three steps, of which most kernels take the first alone:
 //!
 //! 1. While a kernel is built, the verifier keeps a level beside the type of each value ([`Flow`] and the short ways). That
-//!    is exact where no loop carries a level against program order. Where one does, or an operation is not reached by all,
-//!    the kernel is in doubt.
+//!    is what the rules say, or above, where no loop carries a level against program order. Where one does after something
+//!    followed from a lower one, or where an operation is not reached by all, the kernel is in doubt.
 //! 2. A kernel in doubt that has such an operation is decided by [`graph`], which leads back what the operations need.
 //! 3. What is refused, [`explain`] finds the reasons for.
 

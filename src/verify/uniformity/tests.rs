@@ -316,6 +316,53 @@ fn a_set_counts_for_what_it_reaches() {
     }
 }
 
+/// What a loop's counter held is not the same for all where it is set to something else, whichever comes first in the round.
+#[test]
+fn a_set_counts_for_what_was_read_before_it() {
+    for behind in [false, true] {
+        for divergent in [false, true] {
+            let why = refused(|b, s| {
+                let (zero, n, i) = (b.constant(0u32), b.param(s.n), b.local_id(0));
+                let counter = b.var(zero);
+                b.loop_(|b| {
+                    let now = b.get(counter);
+                    if behind {
+                        b.set(counter, if divergent { i } else { n });
+                    }
+                    let quiet = b.eq(now, n);
+                    b.when(quiet, KernelBuilder::workgroup_barrier);
+                    if !behind {
+                        b.set(counter, if divergent { i } else { n });
+                    }
+                    let done = b.eq(n, zero);
+                    b.when(done, KernelBuilder::break_);
+                });
+            });
+            assert_eq!(why.len(), usize::from(divergent));
+        }
+    }
+}
+
+/// A loop that is left one by one, with nothing in it that all must reach, does not keep all from meeting behind it.
+#[test]
+fn divergent_loops_end() {
+    let why = refused(|b, s| {
+        let (zero, i) = (b.constant(0u32), b.local_id(0));
+        let sum = b.var(zero);
+        b.for_range(zero, i, |b, round| {
+            let more = b.load(s.input, round);
+            let now = b.get(sum);
+            let next = b.add(now, more);
+            b.set(sum, next);
+        });
+        b.workgroup_barrier();
+        let now = b.get(sum);
+        let some = b.ne(now, zero);
+        b.when(some, KernelBuilder::workgroup_barrier);
+    });
+    assert!(matches!(why[..], [Divergence::Condition { .. }]));
+}
+
 #[test]
 fn barriers_have_no_place_in_a_continuing_part() {
     let mut b = KernelBuilder::new("k", [64, 1, 1]);
