@@ -189,8 +189,8 @@ fn barriers_in_loops(b: &mut KernelBuilder) {
     b.store(data, i, result);
 }
 
-/// Values handed on from variable to variable around loops, one a round, with barriers: divergence spreads against program
-/// order, so that uniformity is not known when the kernel is built.
+/// Values handed on from variable to variable around loops, with barriers: divergence spreads against program order, by one
+/// variable a round.
 fn variables(b: &mut KernelBuilder) {
     const CHAIN: usize = 20;
     b.reset("variables", [64, 1, 1]);
