@@ -81,7 +81,7 @@ impl KernelBuilder {
         if op == Op::Construct2 {
             self.push(inst)
         } else {
-            self.push_side(inst, &[c, d])
+            self.push_side(inst, [c, d])
         }
     }
 

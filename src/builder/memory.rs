@@ -1,9 +1,7 @@
-//! Variables, loads and stores, atomics, barriers.
+//! Variables, loads and stores, barriers.
 
 use super::KernelBuilder;
-use crate::kernel::{
-    Buffer, Inst, Mem, Ordering, Private, REFUSED, Shared, Stamp, Table, Value, Var,
-};
+use crate::kernel::{Buffer, Inst, Mem, Private, REFUSED, Shared, Stamp, Table, Value, Var};
 use crate::op::Op;
 use crate::types::{Scope, Type};
 use core::fmt;
@@ -69,17 +67,25 @@ impl Memory {
 
 impl KernelBuilder {
     /// Appends an instruction whose last operands go to the side table.
-    pub(super) fn push_side(&mut self, mut inst: Inst, run: &[u32]) -> Value {
-        // Past 2^28 words the verifier refuses the kernel; until then the start fits.
-        inst.c = self.draft.side.len().min(Mem::MAX as usize) as u32;
-        self.draft.side.extend_from_slice(run);
-        self.push(inst)
+    #[inline(always)]
+    pub(super) fn push_side<const N: usize>(&mut self, inst: Inst, run: [u32; N]) -> Value {
+        let c = self.put_aside(run);
+        self.push(Inst { c, ..inst })
     }
 
-    fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
+    /// Appends words to the side table; gives their place.
+    #[inline(always)]
+    pub(super) fn put_aside<const N: usize>(&mut self, run: [u32; N]) -> u32 {
+        // Past 2^28 words the verifier refuses the kernel; until then the start fits.
+        let place = self.draft.side.len().min(Mem::MAX as usize) as u32;
+        self.draft.side.extend_from_slice(&run);
+        place
+    }
+
+    pub(super) fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
         let (mem, stamp) = memory.parts();
         if stamp != self.stamp {
-            self.foreign(op, &memory);
+            self.foreign(op, mem);
             return None;
         }
         Some(mem)
@@ -100,7 +106,7 @@ impl KernelBuilder {
 
     fn var_operand(&mut self, op: Op, var: Var) -> Option<u32> {
         if var.stamp() != self.stamp {
-            return self.foreign(op, &var);
+            return self.foreign(op, var);
         }
         (var.index() != REFUSED).then_some(var.index())
     }
@@ -110,6 +116,9 @@ impl KernelBuilder {
         let Some(a) = self.var_operand(Op::VarGet, var) else {
             return self.refused();
         };
+        if let Some(ty) = self.verifier.check.step_get(&self.draft, a) {
+            return self.append(Op::VarGet, ty, [a, 0, 0]);
+        }
         let ty = self.ty(a);
         self.push(Inst {
             a,
@@ -124,6 +133,10 @@ impl KernelBuilder {
             self.operand(Op::VarSet, value),
         );
         let (Some(a), Some(b)) = operands else { return };
+        if self.verifier.check.step_set(a, b) {
+            self.append(Op::VarSet, Type::NONE, [a, b, 0]);
+            return;
+        }
         self.push(Inst {
             a,
             b,
@@ -176,10 +189,15 @@ impl KernelBuilder {
         let (Some(mem), Some(b)) = operands else {
             return self.refused();
         };
-        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
+        let check = &mut self.verifier.check;
+        if flags == 0
+            && let Some(ty) = check.step_load(&self.draft, mem, b, offset)
+        {
+            return self.append(op, ty, [mem.word(), b, offset]);
+        }
         self.push(Inst {
             op,
-            ty,
+            ty: self.draft.elem(mem).unwrap_or(Type::NONE),
             flags,
             a: mem.word(),
             b,
@@ -224,7 +242,7 @@ impl KernelBuilder {
         };
         // The flag of the form is the builder's to set.
         let flags = flags & !Inst::OFFSET;
-        let inst = Inst {
+        let mut inst = Inst {
             op,
             ty: Type::NONE,
             flags,
@@ -232,355 +250,12 @@ impl KernelBuilder {
             b,
             c,
         };
-        if offset == 0 {
-            self.push(inst);
-        } else {
-            self.push_side(
-                Inst {
-                    flags: flags | Inst::OFFSET,
-                    ..inst
-                },
-                &[c, offset],
-            );
+        if offset != 0 {
+            inst.flags |= Inst::OFFSET;
+            inst.c = self.put_aside([c, offset]);
         }
-    }
-
-    /// Reads the element at `index + offset` atomically. Order: relaxed or acquire.
-    pub fn atomic_load(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        ordering: Ordering,
-    ) -> Value {
-        let op = Op::AtomicLoad;
-        let operands = (self.memory(op, memory.into()), self.operand(op, index));
-        let (Some(mem), Some(b)) = operands else {
-            return self.refused();
-        };
-        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
-        self.push_side(
-            Inst {
-                op,
-                ty,
-                flags: 0,
-                a: mem.word(),
-                b,
-                c: 0,
-            },
-            &[offset, ordering.word()],
-        )
-    }
-
-    /// Stores `value` at `index + offset` atomically. Order: relaxed or release.
-    pub fn atomic_store(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) {
-        self.atomic(
-            Op::AtomicStore,
-            memory.into(),
-            index,
-            offset,
-            value,
-            ordering,
-        );
-    }
-
-    fn atomic(
-        &mut self,
-        op: Op,
-        memory: Memory,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        let operands = (
-            self.memory(op, memory),
-            self.operand(op, index),
-            self.operand(op, value),
-        );
-        let (Some(mem), Some(b), Some(value)) = operands else {
-            return self.refused();
-        };
-        let ty = if op == Op::AtomicStore {
-            Type::NONE
-        } else {
-            self.draft.elem(mem).unwrap_or(Type::NONE)
-        };
-        self.push_side(
-            Inst {
-                op,
-                ty,
-                flags: 0,
-                a: mem.word(),
-                b,
-                c: 0,
-            },
-            &[value, offset, ordering.word()],
-        )
-    }
-
-    /// Adds `value` to the element; integers wrap. Also on f32 and f64. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_add_with`] takes the rest.
-    pub fn atomic_add(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicAdd,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_add`] at `index + offset`, with order and scope.
-    pub fn atomic_add_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicAdd, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Subtracts `value` from the element, wrapping. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_sub_with`] takes the rest.
-    pub fn atomic_sub(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicSub,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_sub`] at `index + offset`, with order and scope.
-    pub fn atomic_sub_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicSub, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Makes the element the lesser of itself and `value`, signed by the type. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_min_with`] takes the rest.
-    pub fn atomic_min(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicMin,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_min`] at `index + offset`, with order and scope.
-    pub fn atomic_min_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicMin, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Makes the element the greater of itself and `value`, signed by the type. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_max_with`] takes the rest.
-    pub fn atomic_max(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicMax,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_max`] at `index + offset`, with order and scope.
-    pub fn atomic_max_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicMax, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Bitwise and of the element with `value`. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_and_with`] takes the rest.
-    pub fn atomic_and(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicAnd,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_and`] at `index + offset`, with order and scope.
-    pub fn atomic_and_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicAnd, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Bitwise or of the element with `value`. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_or_with`] takes the rest.
-    pub fn atomic_or(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicOr,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_or`] at `index + offset`, with order and scope.
-    pub fn atomic_or_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicOr, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Bitwise exclusive or of the element with `value`. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_xor_with`] takes the rest.
-    pub fn atomic_xor(&mut self, memory: impl Into<Memory>, index: Value, value: Value) -> Value {
-        self.atomic(
-            Op::AtomicXor,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_xor`] at `index + offset`, with order and scope.
-    pub fn atomic_xor_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(Op::AtomicXor, memory.into(), index, offset, value, ordering)
-    }
-
-    /// Replaces the element by `value`. Also on f32. Gives the value before. Relaxed, among all threads of the
-    /// device, with offset 0; [`KernelBuilder::atomic_exchange_with`] takes the rest.
-    pub fn atomic_exchange(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        value: Value,
-    ) -> Value {
-        self.atomic(
-            Op::AtomicExchange,
-            memory.into(),
-            index,
-            0,
-            value,
-            Ordering::RELAXED,
-        )
-    }
-
-    /// As [`KernelBuilder::atomic_exchange`] at `index + offset`, with order and scope.
-    pub fn atomic_exchange_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        self.atomic(
-            Op::AtomicExchange,
-            memory.into(),
-            index,
-            offset,
-            value,
-            ordering,
-        )
-    }
-
-    /// Replaces the element by `value` if it equals `comparand`; gives the value before. Relaxed, among all threads of
-    /// the device, with offset 0.
-    pub fn atomic_compare_exchange(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        comparand: Value,
-        value: Value,
-    ) -> Value {
-        self.atomic_compare_exchange_with(memory, index, 0, comparand, value, Ordering::RELAXED)
-    }
-
-    /// As [`KernelBuilder::atomic_compare_exchange`] at `index + offset`, with order and scope. On failure the order is
-    /// acquire where it held an acquire, else relaxed.
-    pub fn atomic_compare_exchange_with(
-        &mut self,
-        memory: impl Into<Memory>,
-        index: Value,
-        offset: u32,
-        comparand: Value,
-        value: Value,
-        ordering: Ordering,
-    ) -> Value {
-        let op = Op::AtomicCompareExchange;
-        let mem = self.memory(op, memory.into());
-        let operands = (
-            self.operand(op, index),
-            self.operand(op, comparand),
-            self.operand(op, value),
-        );
-        let (Some(mem), (Some(b), Some(comparand), Some(value))) = (mem, operands) else {
-            return self.refused();
-        };
-        let ty = self.draft.elem(mem).unwrap_or(Type::NONE);
-        let inst = Inst {
-            op,
-            ty,
-            flags: 0,
-            a: mem.word(),
-            b,
-            c: 0,
-        };
-        self.push_side(inst, &[comparand, value, offset, ordering.word()])
+        let sound = self.verifier.check.step_store(&self.draft, inst, mem);
+        self.append_looked_at(inst, sound);
     }
 
     /// Waits for every thread of the workgroup; what each wrote before, to shared memory and buffers, the others see

@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod atomic;
 mod control;
 mod declare;
 mod math;
@@ -67,7 +68,7 @@ impl KernelBuilder {
             draft: Box::default(),
             spare: None,
             verifier: Verifier::default(),
-            stamp: Stamp::fresh(),
+            stamp: Stamp::FINISHED,
             next_binding: 0,
             finished: false,
         };
@@ -107,7 +108,7 @@ impl KernelBuilder {
         }
         self.finished = true;
         // From here on every id of this kernel is an id from elsewhere.
-        self.stamp = Stamp::fresh();
+        self.stamp = Stamp::FINISHED;
         let facts = self.verifier.end(&mut self.draft)?;
         let next = self.spare.take().unwrap_or_default();
         let draft = core::mem::replace(&mut self.draft, next);
@@ -153,24 +154,28 @@ impl KernelBuilder {
     pub fn constant(&mut self, value: impl Into<Const>) -> Value {
         let value: Const = value.into();
         let bits = value.bits();
+        let (low, high) = (bits as u32, (bits >> 32) as u32);
+        if self.verifier.check.step_constant(value) {
+            return self.append(Op::Const, value.ty(), [low, high, 0]);
+        }
         self.push(Inst {
-            op: Op::Const,
-            ty: value.ty(),
-            flags: 0,
-            a: bits as u32,
-            b: (bits >> 32) as u32,
-            c: 0,
+            a: low,
+            b: high,
+            ..Inst::new(Op::Const, value.ty())
         })
     }
 
     /// Verifies an instruction and appends it.
     #[inline(always)]
     fn push(&mut self, inst: Inst) -> Value {
+        let sound = self.verifier.check.step(&self.draft, inst);
+        self.append_looked_at(inst, sound)
+    }
+
+    /// Appends an instruction that was looked at.
+    #[inline(always)]
+    fn append_looked_at(&mut self, inst: Inst, sound: bool) -> Value {
         let at = self.draft.insts.len();
-        let sound = self
-            .verifier
-            .check
-            .step(&self.draft, inst, &self.draft.side);
         self.draft.insts.push(inst);
         // The verifier refuses instructions past 2^28, so the index of a sound one fits.
         Value::new(if sound { at as u32 } else { REFUSED }, self.stamp)
@@ -185,12 +190,7 @@ impl KernelBuilder {
             *word = value.index();
         }
         // What was refused has no type here.
-        let check = &mut self.verifier.check;
-        if own
-            && check.has_room()
-            && let Some(ty) = check.values(op, words)
-        {
-            check.note_value(ty);
+        if own && let Some(ty) = self.verifier.check.step_values(op, words) {
             return self.append(op, ty, words);
         }
         self.doubtful(op, operands)
@@ -250,7 +250,7 @@ impl KernelBuilder {
     #[inline]
     fn operand(&mut self, op: Op, value: Value) -> Option<u32> {
         if value.stamp() != self.stamp {
-            return self.foreign(op, &value);
+            return self.foreign(op, value);
         }
         (value.index() != REFUSED).then_some(value.index())
     }
@@ -264,8 +264,10 @@ impl KernelBuilder {
         Some(words)
     }
 
+    /// The id comes by value, so that the short ways can keep it in registers.
     #[cold]
-    fn foreign(&mut self, op: Op, id: &dyn core::fmt::Display) -> Option<u32> {
+    #[inline(never)]
+    fn foreign(&mut self, op: Op, id: impl core::fmt::Display) -> Option<u32> {
         let kind = if self.finished {
             FaultKind::Finished
         } else {

@@ -7,6 +7,7 @@ use crate::types::Type;
 use crate::verify::FaultKind;
 
 impl KernelBuilder {
+    #[inline(always)]
     fn nullary(&mut self, op: Op, axis: u8) -> Value {
         self.push(Inst {
             flags: axis,
@@ -93,7 +94,7 @@ impl KernelBuilder {
                     b,
                     c: 0,
                 },
-                &[c, d],
+                [c, d],
             ),
             _ => self.push(Inst {
                 op,
@@ -109,7 +110,7 @@ impl KernelBuilder {
     /// The value of a scalar parameter.
     pub fn param(&mut self, scalar: Scalar) -> Value {
         if scalar.stamp() != self.stamp {
-            self.foreign(Op::Param, &scalar);
+            self.foreign(Op::Param, scalar);
             return self.refused();
         }
         let ty = self
@@ -362,7 +363,7 @@ impl KernelBuilder {
                 b,
                 c: 0,
             },
-            &[offset, count],
+            [offset, count],
         )
     }
 

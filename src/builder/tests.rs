@@ -1,4 +1,5 @@
 use super::*;
+use crate::kernel::Ordering;
 use crate::types::Access;
 
 fn kinds(b: &mut KernelBuilder) -> Vec<FaultKind> {
@@ -146,4 +147,66 @@ fn ranges_are_of_integers() {
     b.for_range(one, stranger, |_, _| {});
     let foreign = FaultKind::Foreign("v0".into());
     assert_eq!(kinds(&mut b), [foreign.clone(), foreign]);
+}
+
+/// What the builder's own ways accept of constants, variables and memory, the verifier accepts of the draft.
+#[test]
+fn the_builder_accepts_what_the_verifier_does() {
+    let mut b = KernelBuilder::new("k", [64, 1, 1]);
+    let buffers = [Access::Read, Access::Write, Access::ReadWrite]
+        .map(|access| b.buffer("", Type::U32, access));
+    let (tile, own) = (b.shared("", Type::U32, 4), b.private("", Type::U32, 4));
+    let table = b.table("", Type::U32, &[1u32, 2, 3]);
+    let memories = buffers.map(Memory::from).into_iter().chain([
+        Memory::from(tile),
+        Memory::from(own),
+        Memory::from(table),
+    ]);
+    let memories: Vec<Memory> = memories.collect();
+    let (mut values, mut variables) = (Vec::new(), Vec::new());
+    let fill = |b: &mut KernelBuilder, values: &mut Vec<Value>, variables: &mut Vec<_>| {
+        let two = b.constant(2u32);
+        for scalar in crate::types::Scalar::ALL {
+            let value = b.convert(two, Type::of(scalar));
+            values.push(value);
+            variables.push(b.var(value));
+            if scalar != crate::types::Scalar::Bool {
+                values.push(b.construct(&[value; 2]));
+            }
+        }
+    };
+    let flag = b.constant(true);
+    b.begin_if(flag);
+    fill(&mut b, &mut values, &mut variables);
+    b.end();
+    fill(&mut b, &mut values, &mut variables);
+    for &variable in &variables {
+        b.get(variable);
+        for &value in &values {
+            b.set(variable, value);
+        }
+    }
+    for &memory in &memories {
+        for &index in &values {
+            for offset in [0, 1, 2, 4] {
+                b.load_offset(memory, index, offset);
+                b.store_offset(memory, index, offset, index);
+                b.atomic_add_with(memory, index, offset, index, Ordering::RELAXED);
+            }
+        }
+    }
+    b.return_();
+    b.constant(1u32);
+    b.get(variables[variables.len() - 1]);
+    let mut verifier = Verifier::default();
+    verifier.begin();
+    for _ in &b.draft.buffers {
+        verifier.check.buffer();
+    }
+    for inst in &b.draft.insts {
+        verifier.check.step_stored(&b.draft, inst, &b.draft.side);
+    }
+    assert!(b.verifier.check.faults.len() > 100);
+    assert_eq!(b.verifier.check.faults, verifier.check.faults);
+    assert_eq!(b.verifier.check.facts, verifier.check.facts);
 }

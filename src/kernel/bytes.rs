@@ -184,15 +184,18 @@ fn counts(d: &Draft) -> [usize; 10] {
 }
 
 /// Bytes of the stored form with these counts: each section is filled up to whole words.
-fn stored_bytes(counts: [usize; 10]) -> u64 {
-    counts
-        .into_iter()
-        .zip(ENTRY)
-        .fold(HEADER_WORDS as u64 * 4, |sum, (count, entry)| {
-            let bytes = (count as u64).saturating_mul(entry);
-            let padded = bytes.checked_next_multiple_of(4).unwrap_or(u64::MAX);
-            sum.saturating_add(padded)
-        })
+const fn stored_bytes(counts: [usize; 10]) -> u64 {
+    let mut sum = HEADER_WORDS as u64 * 4;
+    let mut n = 0;
+    while n < counts.len() {
+        let bytes = (counts[n] as u64).saturating_mul(ENTRY[n]);
+        sum = sum.saturating_add(match bytes.checked_next_multiple_of(4) {
+            Some(padded) => padded,
+            None => u64::MAX,
+        });
+        n += 1;
+    }
+    sum
 }
 
 /// Bytes of one entry of each counted section, in the order of `counts`.
@@ -213,6 +216,15 @@ impl<'a> Reader<'a> {
             .map_or(0, u32::from_le_bytes);
         self.at += 4;
         w
+    }
+
+    /// The next `n` chunks; as for [`Reader::word`], they are there.
+    fn chunks<const N: usize>(&mut self, n: u32) -> &'a [[u8; N]] {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let (chunks, _) = rest.as_chunks();
+        let chunks = chunks.get(..n as usize).unwrap_or(&[]);
+        self.at += chunks.len() * N;
+        chunks
     }
 
     /// `n` bytes, which zeros fill up to whole words.
@@ -269,7 +281,21 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The word with this number of a chunk.
+#[inline(always)]
+fn u32_at(chunk: &[u8; 16], number: usize) -> u32 {
+    let (words, _) = chunk.as_chunks();
+    words.get(number).copied().map_or(0, u32::from_le_bytes)
+}
+
 impl Draft {
+    /// Whether there is so little of everything that the stored form stays far below 2^32 bytes, and every count below 2^28.
+    pub(crate) fn is_small(&self) -> bool {
+        const SMALL: usize = 1 << 24;
+        const { assert!(stored_bytes([SMALL; 10]) < u32::MAX as u64) };
+        counts(self).into_iter().fold(0, |all, count| all | count) < SMALL
+    }
+
     /// How many bytes the stored form has; saturated.
     pub(crate) fn stored_bytes(&self) -> u64 {
         stored_bytes(counts(self))
@@ -440,24 +466,34 @@ impl Draft {
                 offset: r.at as u64,
             });
         }
+        let start = r.at as u64;
         d.insts.reserve_exact(insts as usize);
-        for _ in 0..insts {
-            let [op_low, op_high, ty, flags] = r.word().to_le_bytes();
+        for (chunk, place) in r.chunks::<16>(insts).iter().zip(0u64..) {
+            let word = |at: usize| u32_at(chunk, at);
+            let [op_low, op_high, ty, flags] = word(0).to_le_bytes();
             let number = u16::from_le_bytes([op_low, op_high]);
-            let Some(op) = Op::from_number(number) else {
-                return r.bad(4, u32::from(number), "opcode");
+            let wrong = |value, what| DecodeError::Value {
+                offset: start + 16 * place,
+                value,
+                what,
             };
-            let ty = r.ty(u32::from(ty))?;
+            let Some(op) = Op::from_number(number) else {
+                return Err(wrong(u32::from(number), "opcode"));
+            };
+            let Some(ty) = Type::from_code(ty) else {
+                return Err(wrong(u32::from(ty), "type"));
+            };
             d.insts.push(Inst {
                 op,
                 ty,
                 flags,
-                a: r.word(),
-                b: r.word(),
-                c: r.word(),
+                a: word(1),
+                b: word(2),
+                c: word(3),
             });
         }
-        d.side.extend((0..side).map(|_| r.word()));
+        let words = r.chunks::<4>(side).iter();
+        d.side.extend(words.map(|&w| u32::from_le_bytes(w)));
         let table_data = r.bytes(data as usize)?;
         d.data.extend_from_slice(table_data);
         let at = r.at as u64;

@@ -11,9 +11,17 @@ use core::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct Stamp(u32);
 
 impl Stamp {
+    /// That of a builder whose kernel is finished, which has no ids.
+    pub(crate) const FINISHED: Stamp = Stamp(0);
+
     pub(crate) fn fresh() -> Stamp {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        Stamp(NEXT.fetch_add(1, Ordering::Relaxed))
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        loop {
+            let stamp = Stamp(NEXT.fetch_add(1, Ordering::Relaxed));
+            if stamp != Stamp::FINISHED {
+                return stamp;
+            }
+        }
     }
 }
 

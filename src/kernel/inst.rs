@@ -63,7 +63,7 @@ impl Inst {
     /// Whether its last operands are in the side table.
     #[inline]
     pub fn has_side(&self) -> bool {
-        match self.op.row().form {
+        match self.op.quick().form {
             Form::Inline => false,
             Form::Side => true,
             Form::Store => self.flags & Inst::OFFSET != 0,
@@ -186,18 +186,18 @@ impl Words {
 
     /// Collects them; `None` when a side run does not lie within `side`, or its start plus length overflows.
     pub(crate) fn of(inst: &Inst, side: &[u32]) -> Option<Words> {
-        let row = inst.op.row();
-        let len = row.words();
+        let len = inst.op.quick().words;
         let mut words = [inst.a, inst.b, inst.c, 0, 0, 0];
         if inst.has_side() {
             let start = usize::try_from(inst.c).ok()?;
-            let run = side.get(start..start.checked_add(len - 2)?)?;
-            words[2..len].copy_from_slice(run);
+            let own = usize::from(len).saturating_sub(2);
+            let run = side.get(start..start.checked_add(own)?)?;
+            // At most four: a copy of a length unknown here would be a call.
+            for (word, &beside) in words.iter_mut().skip(2).zip(run) {
+                *word = beside;
+            }
         }
-        Some(Words {
-            words,
-            len: len as u8,
-        })
+        Some(Words { words, len })
     }
 }
 

@@ -29,6 +29,9 @@ mod sync;
 mod subgroup;
 #[macro_use]
 mod control;
+mod quick;
+
+pub(crate) use quick::{Shape, Want};
 
 use crate::types::{Type, TypeSet};
 use core::fmt;
@@ -207,6 +210,14 @@ impl Row {
             i += 1;
         }
         assert!(
+            matches!(self.effect, Effect::Pure | Effect::Reads)
+                || !matches!(
+                    self.uniformity,
+                    Uniformity::Workgroup | Uniformity::Operands | Uniformity::Load
+                ),
+            "what does more than to make its value is uniform by its operands"
+        );
+        assert!(
             matches!(self.form, Form::Inline)
                 == (self.words() <= 3 && !matches!(self.form, Form::Store))
         );
@@ -270,6 +281,7 @@ macro_rules! define {
             pub const ALL: [Op; COUNT] = [$(Op::$name),*];
 
             /// The opcode of a bytecode number, or `None`.
+            #[inline]
             pub const fn from_number(number: u16) -> Option<Op> {
                 match number {
                     $($number => Some(Op::$name),)*
@@ -318,174 +330,7 @@ const ROW_OF: [u8; 256] = {
 
 static TABLE: [Row; COUNT] = ROWS;
 
-/// What a word of an instruction in line must be for the verifier's short way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Want {
-    /// Zero.
-    Nothing,
-    /// A value of type T.
-    T,
-    /// A `bool`.
-    Bool,
-    /// A `u32`.
-    U32,
-}
-
-/// The commonest shapes of instructions, for which the verifier has short ways.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Shape {
-    /// Up to three values in line, one of them of type T at least, and nothing else; T decides what is made.
-    Values([Want; 3]),
-    /// A value of any scalar type, converted to the type made.
-    Convert,
-    /// A constant.
-    Const,
-    Param,
-    /// A `u32` that the place in the grid decides, by an axis or not.
-    BuiltIn,
-    Load,
-    Store,
-    Var,
-    VarGet,
-    VarSet,
-    Other,
-}
-
-impl Shape {
-    const fn of(row: &Row) -> Shape {
-        match row.op {
-            Op::Const => Shape::Const,
-            Op::Param => Shape::Param,
-            Op::GlobalId
-            | Op::LocalId
-            | Op::WorkgroupId
-            | Op::WorkgroupSize
-            | Op::NumWorkgroups
-            | Op::GlobalSize
-            | Op::LocalIndex => Shape::BuiltIn,
-            Op::Convert => Shape::Convert,
-            Op::Load => Shape::Load,
-            Op::Store => Shape::Store,
-            Op::Var => Shape::Var,
-            Op::VarGet => Shape::VarGet,
-            Op::VarSet => Shape::VarSet,
-            // The thorough checks note that these are there.
-            Op::AssumeUniform | Op::Dot4Add => Shape::Other,
-            _ => Shape::of_values(row),
-        }
-    }
-
-    const fn of_values(row: &Row) -> Shape {
-        let pure = matches!(row.form, Form::Inline) && matches!(row.effect, Effect::Pure);
-        if !pure || row.operands.len() > 3 {
-            return Shape::Other;
-        }
-        let mut wants = [Want::Nothing; 3];
-        let mut by_t = false;
-        let mut n = 0;
-        while n < row.operands.len() {
-            wants[n] = match row.operands[n] {
-                Operand::T => Want::T,
-                Operand::Bool => Want::Bool,
-                Operand::U32 => Want::U32,
-                Operand::Any
-                | Operand::Elem
-                | Operand::Vector
-                | Operand::Mem
-                | Operand::Buffer
-                | Operand::Index
-                | Operand::Offset
-                | Operand::Ordering
-                | Operand::Var
-                | Operand::Param
-                | Operand::Bits => return Shape::Other,
-            };
-            by_t = by_t || matches!(wants[n], Want::T);
-            n += 1;
-        }
-        if by_t {
-            Shape::Values(wants)
-        } else {
-            Shape::Other
-        }
-    }
-}
-
-/// What the verifier's short ways need of a row, in one place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Quick {
-    pub shape: Shape,
-    pub makes: Makes,
-    pub uniformity: Uniformity,
-    pub effect: Effect,
-    pub flags: u8,
-    /// Bits of the operand words that are values or variables.
-    pub values: u8,
-    pub types: TypeSet,
-}
-
-const fn value_words(row: &Row) -> u8 {
-    let mut bits = 0;
-    let mut word = 0;
-    let mut n = 0;
-    while n < row.operands.len() {
-        let (is_value, words) = match row.operands[n] {
-            Operand::T
-            | Operand::Any
-            | Operand::Bool
-            | Operand::U32
-            | Operand::Elem
-            | Operand::Vector
-            | Operand::Index
-            | Operand::Var => (1, 1),
-            Operand::Mem
-            | Operand::Buffer
-            | Operand::Offset
-            | Operand::Ordering
-            | Operand::Param => (0, 1),
-            Operand::Bits => (0, 2),
-        };
-        bits |= is_value << word;
-        word += words;
-        n += 1;
-    }
-    bits
-}
-
-/// By opcode number; what is no opcode has no types.
-static QUICK: [Quick; 256] = {
-    let mut table = [Quick {
-        shape: Shape::Other,
-        makes: Makes::Nothing,
-        uniformity: Uniformity::Divergent,
-        effect: Effect::Pure,
-        flags: 0,
-        values: 0,
-        types: TypeSet::NONE,
-    }; 256];
-    let mut i = 0;
-    while i < COUNT {
-        let row = &ROWS[i];
-        table[row.op as usize] = Quick {
-            shape: Shape::of(row),
-            makes: row.makes,
-            uniformity: row.uniformity,
-            effect: row.effect,
-            flags: row.flags,
-            values: value_words(row),
-            types: row.types,
-        };
-        i += 1;
-    }
-    table
-};
-
 impl Op {
-    #[inline]
-    pub(crate) fn quick(self) -> &'static Quick {
-        &QUICK[self as usize & 255]
-    }
-
     /// The opcode's row.
     #[inline]
     pub fn row(self) -> &'static Row {

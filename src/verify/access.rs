@@ -1,10 +1,13 @@
-//! The checks of memory accesses: bounds known now, element types, access, orders.
+//! The checks of memory accesses: bounds known now, element types, access, orders. First the thorough ones, then the short
+//! ways.
 
 use super::check::Checker;
 use super::fault::FaultKind;
+use super::made::Made;
+use super::uniformity::{Level, keeps};
 use crate::kernel::{Draft, Inst, Mem, Ordering, SharedLen, Uses};
-use crate::op::{Effect, Op, Operand, Row};
-use crate::types::{Order, Type};
+use crate::op::{Effect, Makes, Op, Row, Shape};
+use crate::types::{Order, Type, TypeSet};
 
 impl Checker {
     /// An index known now must lie within an array whose length is known now.
@@ -67,7 +70,7 @@ impl Checker {
         }
         let reads = matches!(row.effect, Effect::Reads | Effect::ReadsWrites);
         let writes = matches!(row.effect, Effect::Writes | Effect::ReadsWrites);
-        let atomic = row.operands.contains(&Operand::Ordering);
+        let atomic = matches!(op.quick().shape, Shape::Atomic(_));
         match mem {
             Mem::Buffer(n) => {
                 let access = draft.buffers.get(n as usize).map(|d| d.access);
@@ -75,16 +78,6 @@ impl Checker {
                     && (reads && !access.reads() || writes && !access.writes())
                 {
                     return Err(FaultKind::Access { mem, access });
-                }
-                if let Some(used) = self.facts.buffers.get_mut(n as usize) {
-                    used.read |= reads;
-                    used.written |= writes;
-                    used.atomic |= atomic;
-                    used.coherent |= inst.flags & Inst::COHERENT != 0;
-                    used.volatile |= inst.flags & Inst::VOLATILE != 0;
-                }
-                if writes {
-                    self.facts.uses = self.facts.uses.with(Uses::WRITES_BUFFERS);
                 }
             }
             Mem::Shared(_) | Mem::Private(_) | Mem::Table(_) => {
@@ -97,27 +90,217 @@ impl Checker {
                 if writes && matches!(mem, Mem::Table(_)) {
                     return Err(FaultKind::Constant(mem));
                 }
-                if writes && matches!(mem, Mem::Shared(_)) {
-                    self.facts.uses = self.facts.uses.with(Uses::WRITES_SHARED);
-                }
             }
         }
+        self.accessed(inst, row.effect, mem);
         if atomic {
-            let shared = matches!(mem, Mem::Shared(_));
-            let used = match (elem, shared, op) {
-                (Type::I64 | Type::U64, false, _) => Uses::ATOMIC_64,
-                (Type::I64 | Type::U64, true, _) => Uses::ATOMIC_64_SHARED,
-                (Type::F32, false, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD,
-                (Type::F32, true, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD_SHARED,
-                (Type::F32, false, Op::AtomicMin | Op::AtomicMax) => Uses::ATOMIC_F32_MINMAX,
-                (Type::F32, true, Op::AtomicMin | Op::AtomicMax) => Uses::ATOMIC_F32_MINMAX_SHARED,
-                (Type::F64, false, _) => Uses::ATOMIC_F64_ADD,
-                (Type::F64, true, _) => Uses::ATOMIC_F64_ADD_SHARED,
-                _ => Uses::ATOMIC_32,
-            };
-            self.facts.uses = self.facts.uses.with(used);
+            self.facts.uses = self.facts.uses.with(atomic_use(inst.op, elem, mem));
         }
         Ok(())
+    }
+
+    /// Notes an access that was found sound.
+    #[inline(always)]
+    fn accessed(&mut self, inst: &Inst, effect: Effect, mem: Mem) {
+        let reads = matches!(effect, Effect::Reads | Effect::ReadsWrites);
+        let writes = matches!(effect, Effect::Writes | Effect::ReadsWrites);
+        match mem {
+            Mem::Buffer(n) => {
+                if let Some(used) = self.facts.buffers.get_mut(n as usize) {
+                    used.read |= reads;
+                    used.written |= writes;
+                    used.atomic |= matches!(inst.op.quick().shape, Shape::Atomic(_));
+                    used.coherent |= inst.flags & Inst::COHERENT != 0;
+                    used.volatile |= inst.flags & Inst::VOLATILE != 0;
+                }
+                if writes {
+                    self.facts.uses = self.facts.uses.with(Uses::WRITES_BUFFERS);
+                }
+            }
+            Mem::Shared(_) if writes => {
+                self.facts.uses = self.facts.uses.with(Uses::WRITES_SHARED);
+            }
+            Mem::Shared(_) | Mem::Private(_) | Mem::Table(_) => {}
+        }
+    }
+
+    /// The element type of what is accessed and the level of the index, where that is of an index type and, with the
+    /// offset, not known to lie outside.
+    #[inline(always)]
+    fn place(&self, draft: &Draft, mem: Mem, index: u32, offset: u32) -> Option<(Type, Level)> {
+        let (elem, len) = match mem {
+            Mem::Buffer(n) => (draft.buffers.get(n as usize)?.elem, None),
+            Mem::Shared(n) => {
+                let decl = draft.shared.get(n as usize)?;
+                match decl.len {
+                    SharedLen::Static(len) => (decl.elem, Some(len)),
+                    SharedLen::Dynamic => (decl.elem, None),
+                }
+            }
+            Mem::Private(n) => {
+                let decl = draft.private.get(n as usize)?;
+                (decl.elem, Some(decl.len))
+            }
+            Mem::Table(n) => {
+                let decl = draft.tables.get(n as usize)?;
+                (decl.elem, Some(decl.len))
+            }
+        };
+        let made = self.at(index)?;
+        let inside = match len {
+            None => true,
+            Some(len) => {
+                let known = match draft.insts.get(index as usize) {
+                    Some(i) if i.op == Op::Const => i.const_bits(),
+                    _ => 0,
+                };
+                known.saturating_add(u64::from(offset)) < u64::from(len)
+            }
+        };
+        (inside && TypeSet::INDEX.has_code(made.code())).then_some((elem, made.level()))
+    }
+
+    /// A plain load of the element type, which is `expected` where the instruction tells one.
+    #[inline(always)]
+    pub(super) fn load(
+        &mut self,
+        draft: &Draft,
+        mem: Mem,
+        [index, offset]: [u32; 2],
+        expected: Option<Type>,
+    ) -> Option<Made> {
+        let quick = Op::Load.quick();
+        let (elem, index) = self.place(draft, mem, index, offset)?;
+        if expected.is_some_and(|ty| ty != elem) || !quick.types.contains(elem) {
+            return None;
+        }
+        let level = match mem {
+            Mem::Buffer(n) => {
+                let decl = draft.buffers.get(n as usize)?;
+                if !decl.access.reads() {
+                    return None;
+                }
+                self.facts.buffers.get_mut(n as usize)?.read = true;
+                match keeps(decl.access, decl.may_alias) {
+                    true => index,
+                    false => Level::DIVERGENT,
+                }
+            }
+            Mem::Shared(_) | Mem::Private(_) => Level::DIVERGENT,
+            Mem::Table(_) => index,
+        };
+        Some(Made::value(elem, level))
+    }
+
+    #[inline(always)]
+    pub(super) fn store(
+        &mut self,
+        draft: &Draft,
+        inst: Inst,
+        mem: Mem,
+        side: &[u32],
+    ) -> Option<Made> {
+        let quick = Op::Store.quick();
+        let (value, offset, end) = match inst.flags {
+            0 => (inst.c, 0, self.side_end),
+            Inst::OFFSET => {
+                let (&[value, offset], end) = self.run(inst, side)?;
+                (value, (offset != 0).then_some(offset)?, end)
+            }
+            _ => return None,
+        };
+        let (elem, _) = self.place(draft, mem, inst.b, offset)?;
+        let fits = self.at(value)?.code() == elem.code() && quick.types.contains(elem);
+        if !fits || !inst.ty.is_none() || !writable(draft, mem) {
+            return None;
+        }
+        self.side_end = end;
+        self.accessed(&inst, quick.effect, mem);
+        Some(Made::NOTHING)
+    }
+
+    /// An atomic with so many values, and a run of so many words.
+    #[inline(always)]
+    pub(super) fn atomic<const VALUES: usize, const RUN: usize>(
+        &mut self,
+        draft: &Draft,
+        inst: Inst,
+        mem: Mem,
+        side: &[u32],
+    ) -> Option<Made> {
+        let quick = inst.op.quick();
+        let (run, end) = self.run::<RUN>(inst, side)?;
+        let (values, &[offset, ordering]) =
+            run.split_first_chunk::<VALUES>().map(|(v, rest)| {
+                let rest: &[u32] = rest;
+                (v, rest)
+            })?
+        else {
+            return None;
+        };
+        let (elem, _) = self.place(draft, mem, inst.b, offset)?;
+        let mut fits = quick.types.contains(elem) && inst.ty == quick.makes.of(elem);
+        for &value in values {
+            fits &= self.at(value)?.code() == elem.code();
+        }
+        let open = match mem {
+            Mem::Buffer(n) => {
+                let access = draft.buffers.get(n as usize)?.access;
+                let reads = access.reads() || quick.effect == Effect::Writes;
+                reads && (access.writes() || quick.effect == Effect::Reads)
+            }
+            Mem::Shared(_) => true,
+            Mem::Private(_) | Mem::Table(_) => false,
+        };
+        if !fits || !open || inst.flags != 0 || !orders(inst.op, ordering) {
+            return None;
+        }
+        self.side_end = end;
+        self.accessed(&inst, quick.effect, mem);
+        self.facts.uses = self.facts.uses.with(atomic_use(inst.op, elem, mem));
+        Some(match quick.makes {
+            Makes::Nothing => Made::NOTHING,
+            _ => Made::value(elem, Level::DIVERGENT),
+        })
+    }
+
+    /// The words of an instruction in the side table, and where those of the next begin.
+    #[inline(always)]
+    fn run<'a, const N: usize>(&self, inst: Inst, side: &'a [u32]) -> Option<(&'a [u32; N], u32)> {
+        let rest = side.get(inst.c as usize..)?;
+        let run = rest.first_chunk()?;
+        let end = inst.c.checked_add(N as u32)?;
+        (inst.c == self.side_end).then_some((run, end))
+    }
+}
+
+/// Whether stores to it are allowed.
+#[inline(always)]
+fn writable(draft: &Draft, mem: Mem) -> bool {
+    match mem {
+        Mem::Buffer(n) => {
+            let decl = draft.buffers.get(n as usize);
+            decl.is_some_and(|d| d.access.writes())
+        }
+        Mem::Shared(_) | Mem::Private(_) => true,
+        Mem::Table(_) => false,
+    }
+}
+
+/// What an atomic uses.
+#[inline(always)]
+fn atomic_use(op: Op, elem: Type, mem: Mem) -> Uses {
+    let shared = matches!(mem, Mem::Shared(_));
+    match (elem, shared, op) {
+        (Type::I64 | Type::U64, false, _) => Uses::ATOMIC_64,
+        (Type::I64 | Type::U64, true, _) => Uses::ATOMIC_64_SHARED,
+        (Type::F32, false, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD,
+        (Type::F32, true, Op::AtomicAdd) => Uses::ATOMIC_F32_ADD_SHARED,
+        (Type::F32, false, Op::AtomicMin | Op::AtomicMax) => Uses::ATOMIC_F32_MINMAX,
+        (Type::F32, true, Op::AtomicMin | Op::AtomicMax) => Uses::ATOMIC_F32_MINMAX_SHARED,
+        (Type::F64, false, _) => Uses::ATOMIC_F64_ADD,
+        (Type::F64, true, _) => Uses::ATOMIC_F64_ADD_SHARED,
+        _ => Uses::ATOMIC_32,
     }
 }
 
@@ -130,17 +313,22 @@ pub(super) fn undeclared(word: u32) -> FaultKind {
 }
 
 pub(super) fn ordering(op: Op, word: u32) -> Result<(), FaultKind> {
-    let Some(Ordering { order, .. }) = Ordering::from_word(word) else {
-        return Err(FaultKind::Ordering(word, op));
-    };
-    let fits = match op {
-        Op::AtomicLoad => matches!(order, Order::Relaxed | Order::Acquire),
-        Op::AtomicStore => matches!(order, Order::Relaxed | Order::Release),
-        _ => true,
-    };
-    if fits {
+    if orders(op, word) {
         Ok(())
     } else {
         Err(FaultKind::Ordering(word, op))
+    }
+}
+
+/// Whether a word is an order and scope that an atomic can have.
+#[inline(always)]
+fn orders(op: Op, word: u32) -> bool {
+    let Some(Ordering { order, .. }) = Ordering::from_word(word) else {
+        return false;
+    };
+    match op {
+        Op::AtomicLoad => matches!(order, Order::Relaxed | Order::Acquire),
+        Op::AtomicStore => matches!(order, Order::Relaxed | Order::Release),
+        _ => true,
     }
 }

@@ -5,52 +5,11 @@
 use super::access::{ordering, undeclared};
 use super::blocks::{Block, BlockKind};
 use super::fault::{Fault, FaultKind};
+use super::made::Made;
+use super::uniformity::{Flow, Level, level_made};
 use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
-
-/// What later instructions may name of an instruction, in the six bits of a type's code: the type of a value, 48 and a
-/// scalar for a variable, 0 for nothing; the low four bits are ones once the block around it is closed. No set of types
-/// has a variable or what is gone, so that one test of the byte finds the type and sees that it is visible.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Made(u8);
-
-impl Made {
-    pub(super) const NOTHING: Made = Made(0);
-    const VARIABLE: u8 = 3 << 4;
-    const GONE: u8 = 15;
-
-    #[inline(always)]
-    pub(super) const fn value(ty: Type) -> Made {
-        Made(ty.code())
-    }
-
-    /// A variable of a scalar type, as all are.
-    #[inline(always)]
-    pub(super) const fn variable(ty: Type) -> Made {
-        Made(Made::VARIABLE | ty.code())
-    }
-
-    #[inline(always)]
-    pub(super) const fn code(self) -> u8 {
-        self.0
-    }
-
-    const fn is_gone(self) -> bool {
-        self.0 & 15 == Made::GONE
-    }
-
-    const fn is_variable(self) -> bool {
-        self.0 & Made::VARIABLE == Made::VARIABLE
-    }
-
-    /// Marks all of a closed block. Blocks nest at most [`super::MAX_DEPTH`] deep, and many bytes go at once.
-    pub(super) fn close(block: &mut [Made]) {
-        for made in block {
-            made.0 |= if made.0 == 0 { 0 } else { Made::GONE };
-        }
-    }
-}
 
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
@@ -63,11 +22,18 @@ pub(crate) struct Checker {
     pub(super) made: Vec<Made>,
     /// Open blocks in a continuing part, that part included.
     pub(super) continuing: u32,
-    side_end: u32,
+    pub(super) side_end: u32,
     /// The types of the values made, one bit each by the low bits of their codes.
     pub(super) seen: u32,
-    /// Whether uniformity must be looked at.
+    /// Whether uniformity is asked for.
     pub collective: bool,
+    pub(super) flow: Flow<Level>,
+    /// Whether the levels noted do not decide uniformity.
+    pub(super) in_doubt: bool,
+    /// Whether something in the outermost open loop rose after it was told.
+    pub(super) stale: bool,
+    /// Whether something there that is not divergent may follow from what was told.
+    pub(super) relied: bool,
     pub facts: Facts,
     pub faults: Vec<Fault>,
 }
@@ -84,6 +50,10 @@ impl Checker {
             side_end,
             seen,
             collective,
+            flow,
+            in_doubt,
+            stale,
+            relied,
             facts,
             faults,
         } = self;
@@ -101,6 +71,10 @@ impl Checker {
         *side_end = 0;
         *seen = 0;
         *collective = false;
+        flow.begin(Level::WORKGROUP);
+        *in_doubt = false;
+        *stale = false;
+        *relied = false;
         facts.clear();
         faults.clear();
     }
@@ -108,6 +82,11 @@ impl Checker {
     /// Tells it of a declared buffer.
     pub(crate) fn buffer(&mut self) {
         self.facts.buffers.push(BufferUse::default());
+    }
+
+    /// Makes room for so many instructions, which are there already.
+    pub(crate) fn expect(&mut self, insts: usize) {
+        self.made.reserve_exact(insts);
     }
 
     #[cold]
@@ -127,12 +106,38 @@ impl Checker {
         self.seen |= 1 << (made.code() & 15);
     }
 
-    /// All the checks; the instruction comes by value, so that the short ways can keep it in registers.
+    /// As [`Checker::thorough`]; the instruction comes in pieces, so that the short ways can keep them in registers.
+    #[cold]
     #[inline(never)]
-    pub(super) fn thorough(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> bool {
-        match self.look(draft, &inst, side) {
+    pub(super) fn thorough_of_pieces(
+        &mut self,
+        draft: &Draft,
+        (op, ty, flags): (Op, Type, u8),
+        a: u32,
+        b: u32,
+        c: u32,
+    ) -> bool {
+        let inst = Inst {
+            op,
+            ty,
+            flags,
+            a,
+            b,
+            c,
+        };
+        self.thorough(draft, &inst, &draft.side)
+    }
+
+    /// All the checks.
+    #[inline(never)]
+    pub(super) fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
+        if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
+            return self.control_flow(inst);
+        }
+        match self.look(draft, inst, side) {
             Ok(made) => {
-                self.note_made(made);
+                let level = self.level_made(draft, inst, side);
+                self.note_made(made.at_level(level));
                 true
             }
             Err(kind) => {
@@ -145,28 +150,15 @@ impl Checker {
 
     /// Every rule; gives what the instruction makes.
     fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<Made, FaultKind> {
-        let row = inst.op.row();
         if self.made.len() >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
-        match row.effect {
-            Effect::Block => return self.block(inst).map(|()| Made::NOTHING),
-            _ if self.room == 0 => return Err(FaultKind::Unreachable),
-            Effect::Terminator => return self.terminator(inst).map(|()| Made::NOTHING),
-            _ => {}
+        if self.room == 0 {
+            return Err(FaultKind::Unreachable);
         }
-        self.general(draft, inst, side, row)
-    }
-
-    fn general(
-        &mut self,
-        draft: &Draft,
-        inst: &Inst,
-        side: &[u32],
-        row: &Row,
-    ) -> Result<Made, FaultKind> {
-        let words = self.form(inst, side, row)?;
+        let words = self.form(inst, side)?;
         let op = inst.op;
+        let row = op.row();
         let mut t = match row.makes {
             Makes::T | Makes::Var => Some(inst.ty),
             Makes::Nothing | Makes::Bool | Makes::U32 | Makes::U32x4 => None,
@@ -306,62 +298,159 @@ impl Checker {
         self.note(inst, row)?;
         Ok(match row.makes {
             Makes::Nothing => Made::NOTHING,
-            Makes::Var => Made::variable(inst.ty),
-            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => Made::value(inst.ty),
+            Makes::Var => Made::variable(inst.ty, Level::WORKGROUP),
+            Makes::T | Makes::Bool | Makes::U32 | Makes::U32x4 => {
+                Made::value(inst.ty, Level::WORKGROUP)
+            }
         })
     }
 
-    /// Canonical form; gives the operand words.
-    fn form(&mut self, inst: &Inst, side: &[u32], row: &Row) -> Result<Words, FaultKind> {
-        let canonical = FaultKind::Canonical(inst.op);
-        let mut flags = row.flags;
-        if row.form == Form::Store {
-            flags |= Inst::OFFSET;
-        }
-        if inst.flags & !flags != 0 || wrong_number(inst) {
-            return Err(canonical);
-        }
-        if inst.has_side() {
-            let len = (row.words() - 2) as u32;
-            let expected = self.side_end;
-            let wrong = FaultKind::Side {
-                found: inst.c,
-                expected,
-                len: side.len(),
-            };
-            let end = expected
-                .checked_add(len)
-                .filter(|&end| inst.c == expected && end as usize <= side.len());
-            let Some(end) = end else { return Err(wrong) };
-            self.side_end = end;
-            let words = Words::of(inst, side).ok_or(wrong)?;
-            if row.form == Form::Store && words.last() == Some(&0) {
-                return Err(canonical);
+    /// The level noted of what an instruction made.
+    #[inline(always)]
+    pub(super) fn level(&self, word: u32) -> Level {
+        self.made
+            .get(word as usize)
+            .map_or(Level::WORKGROUP, |made| made.level())
+    }
+
+    /// The level of what an instruction makes that was found sound. For a variable what is put into it counts.
+    fn level_made(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Level {
+        match inst.op {
+            Op::VarGet => self.tell(draft, inst.a),
+            Op::VarSet => {
+                self.raise(inst.a, self.level(inst.b));
+                Level::WORKGROUP
             }
-            return Ok(words);
+            _ if inst.ty.is_none() => Level::WORKGROUP,
+            _ => level_made(draft, inst, side, |word| self.level(word)),
         }
-        let words = Words::of(inst, side).ok_or(canonical.clone())?;
-        let used = words.len().min(3);
-        if [inst.a, inst.b, inst.c]
-            .get(used..)
-            .is_some_and(|unused| unused.iter().any(|&w| w != 0))
+    }
+
+    /// The level of a variable that is read.
+    ///
+    /// Of those that a loop reads, most kernels have only the loop's counter decide anything, which is made right before
+    /// it. Others are taken as divergent at once: then no doubt is left behind when they turn out to be. An operation that
+    /// is refused for that is looked at again, as any.
+    #[inline(always)]
+    pub(super) fn tell(&mut self, draft: &Draft, variable: u32) -> Level {
+        let counts = |i: &Inst| i.op == Op::Loop;
+        let diverges =
+            self.repeats() && !draft.insts.get(variable as usize + 1).is_some_and(counts);
+        let Some(made) = self.made.get_mut(variable as usize) else {
+            return Level::DIVERGENT;
+        };
+        if diverges {
+            *made = made.at_level(Level::DIVERGENT);
+        }
+        made.tell()
+    }
+
+    /// Raises the level of a variable into which a value of this level is put here. Where no loop is open, nobody who was
+    /// told a lower one comes here again.
+    #[inline(always)]
+    pub(super) fn raise(&mut self, variable: u32, level: Level) {
+        let level = level.join(self.flow.here());
+        self.relies(level);
+        let repeats = self.repeats();
+        if let Some(made) = self.made.get_mut(variable as usize)
+            && made.raise(level)
+            && repeats
         {
-            return Err(canonical);
+            self.rose();
+        }
+    }
+
+    /// Notes something of this level that what was told in a loop may be the reason of: what a variable is set to, control,
+    /// or an operation. What is divergent anyhow is none; all else in a loop are values, which it does not hand on.
+    #[inline(always)]
+    pub(super) fn relies(&mut self, level: Level) {
+        if level != Level::DIVERGENT && self.repeats() {
+            self.relied = true;
+            self.in_doubt |= self.stale;
+        }
+    }
+
+    /// Notes that something in a loop rose after it was told.
+    pub(super) fn rose(&mut self) {
+        self.stale = true;
+        self.in_doubt |= self.relied;
+    }
+
+    /// Whether a loop is open.
+    #[inline(always)]
+    pub(super) fn repeats(&self) -> bool {
+        self.continuing > 0 || !self.loops.is_empty()
+    }
+
+    /// Canonical form; gives the operand words.
+    #[inline(always)]
+    fn form(&mut self, inst: &Inst, side: &[u32]) -> Result<Words, FaultKind> {
+        let quick = inst.op.quick();
+        let canonical = || Err(FaultKind::Canonical(inst.op));
+        let flags = match quick.form {
+            Form::Inline | Form::Side => quick.flags,
+            Form::Store => quick.flags | Inst::OFFSET,
+        };
+        if inst.flags & !flags != 0 || wrong_number(inst) {
+            return canonical();
+        }
+        if !inst.has_side() {
+            let unused = match quick.words {
+                0 => inst.a | inst.b | inst.c,
+                1 => inst.b | inst.c,
+                2 => inst.c,
+                _ => 0,
+            };
+            return match Words::of(inst, side) {
+                Some(words) if unused == 0 => Ok(words),
+                _ => canonical(),
+            };
+        }
+        let len = u32::from(quick.words).saturating_sub(2);
+        let end = self.side_end.checked_add(len);
+        let words = match Words::of(inst, side) {
+            Some(words) if inst.c == self.side_end => words,
+            _ => return self.misplaced(inst, side),
+        };
+        let Some(end) = end else {
+            return self.misplaced(inst, side);
+        };
+        self.side_end = end;
+        if quick.form == Form::Store && words.last() == Some(&0) {
+            return canonical();
         }
         Ok(words)
     }
 
+    #[cold]
+    fn misplaced<T>(&self, inst: &Inst, side: &[u32]) -> Result<T, FaultKind> {
+        Err(FaultKind::Side {
+            found: inst.c,
+            expected: self.side_end,
+            len: side.len(),
+        })
+    }
+
     /// The type of a visible value.
+    #[inline(always)]
     fn value(&self, word: u32) -> Result<Type, FaultKind> {
-        let made = self.made.get(word as usize).copied();
-        let made = made.filter(|m| *m != Made::NOTHING && !m.is_variable());
-        match made {
-            Some(made) if made.is_gone() => Err(FaultKind::NotVisible(word)),
-            Some(made) => Type::from_code(made.code()).ok_or(FaultKind::NoValue(word)),
-            None => Err(FaultKind::NoValue(word)),
+        let made = self.made.get(word as usize);
+        match made.and_then(|made| made.value_type()) {
+            Some(ty) => Ok(ty),
+            None => self.no_value(word),
         }
     }
 
+    #[cold]
+    fn no_value<T>(&self, word: u32) -> Result<T, FaultKind> {
+        let made = self.made.get(word as usize);
+        Err(match made {
+            Some(made) if made.is_gone() && !made.is_variable() => FaultKind::NotVisible(word),
+            _ => FaultKind::NoValue(word),
+        })
+    }
+
+    #[inline(always)]
     pub(super) fn typed(&self, word: u32, expected: Type) -> Result<(), FaultKind> {
         let found = self.value(word)?;
         if found == expected {
@@ -378,8 +467,7 @@ impl Checker {
     fn var(&self, word: u32) -> Result<Type, FaultKind> {
         self.made
             .get(word as usize)
-            .filter(|m| m.is_variable() && !m.is_gone())
-            .and_then(|m| Type::from_code(m.code() & !Made::VARIABLE))
+            .and_then(|made| made.variable_type())
             .ok_or(FaultKind::NoVar(word))
     }
 
@@ -409,7 +497,8 @@ impl Checker {
         self.facts.uses = self.facts.uses.with(used);
         match row.effect {
             Effect::Barrier if self.continuing > 0 => return Err(FaultKind::InContinuing(inst.op)),
-            Effect::Barrier | Effect::Collective => self.collective = true,
+            Effect::Barrier => self.needs(Level::WORKGROUP),
+            Effect::Collective => self.needs(Level::SUBGROUP),
             Effect::Pure
             | Effect::Reads
             | Effect::Writes
@@ -419,6 +508,14 @@ impl Checker {
             | Effect::Terminator => {}
         }
         Ok(())
+    }
+
+    /// Notes an operation that needs control of this level.
+    pub(super) fn needs(&mut self, level: Level) {
+        self.collective = true;
+        let here = self.flow.here();
+        self.in_doubt |= here.exceeds(level);
+        self.relies(here);
     }
 
     /// The checks at the end of the body.

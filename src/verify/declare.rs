@@ -27,31 +27,13 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     if threads.is_none_or(|n| n == 0) {
         bad(FaultKind::WorkgroupSize(draft.workgroup_size));
     }
-    let counts = [
-        (draft.params.len(), "parameters"),
-        (draft.shared.len(), "shared arrays"),
-        (draft.private.len(), "private arrays"),
-        (draft.tables.len(), "tables"),
-        (draft.data.len(), "bytes of tables"),
-        (draft.side.len(), "side words"),
-        (draft.names.len(), "bytes of names"),
-    ];
-    for (count, what) in counts {
-        if count > Mem::MAX as usize {
-            bad(FaultKind::TooMany(what));
-        }
+    if !draft.is_small() {
+        sizes(draft, &mut bad);
     }
-    let bytes = draft.stored_bytes();
-    if bytes > u64::from(u32::MAX) {
-        bad(FaultKind::StoredBytes(bytes));
-    }
-    let named = |name: Name, bad: &mut dyn FnMut(FaultKind)| {
-        if !plain && !proper(draft.name_of(name)) {
-            bad(FaultKind::Name(draft.name_of(name).into()));
-        }
-    };
     for (i, d) in draft.buffers.iter().enumerate() {
-        named(d.name, &mut bad);
+        if !plain {
+            named(draft, d.name, &mut bad);
+        }
         if !TypeSet::ELEMENTS.contains(d.elem) {
             bad(FaultKind::DeclType {
                 what: format!("buf{i}"),
@@ -60,7 +42,9 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
         }
     }
     for (i, d) in draft.scalars.iter().enumerate() {
-        named(d.name, &mut bad);
+        if !plain {
+            named(draft, d.name, &mut bad);
+        }
         if !TypeSet::ALL.contains(d.ty) {
             bad(FaultKind::DeclType {
                 what: format!("arg{i}"),
@@ -70,7 +54,9 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     }
     let mut dynamic = false;
     for (i, d) in draft.shared.iter().enumerate() {
-        named(d.name, &mut bad);
+        if !plain {
+            named(draft, d.name, &mut bad);
+        }
         let mem = Mem::Shared(i as u32 & Mem::MAX);
         array(mem, d.elem, &mut bad);
         match d.len {
@@ -80,14 +66,18 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
         }
     }
     for (i, d) in draft.private.iter().enumerate() {
-        named(d.name, &mut bad);
+        if !plain {
+            named(draft, d.name, &mut bad);
+        }
         let mem = Mem::Private(i as u32 & Mem::MAX);
         array(mem, d.elem, &mut bad);
         sized(mem, d.elem, d.len, &mut bad);
     }
     let mut end = 0u32;
     for (i, d) in draft.tables.iter().enumerate() {
-        named(d.name, &mut bad);
+        if !plain {
+            named(draft, d.name, &mut bad);
+        }
         let mem = Mem::Table(i as u32 & Mem::MAX);
         if !TypeSet::NUMERIC.contains(d.elem) {
             bad(FaultKind::DeclType {
@@ -115,7 +105,8 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     if size != 0 && (!size.is_power_of_two() || size > 128) {
         bad(FaultKind::SubgroupSize(size));
     }
-    let places = draft.buffers.iter().map(|b| (b.set, b.binding));
+    let places = draft.buffers.iter();
+    let places = places.map(|b| u64::from(b.set) << 32 | u64::from(b.binding));
     if places.is_sorted_by(|a, b| a < b) {
         return;
     }
@@ -134,8 +125,39 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     }
 }
 
+#[cold]
+fn named(draft: &Draft, name: Name, bad: &mut impl FnMut(FaultKind)) {
+    let name = draft.name_of(name);
+    if !proper(name) {
+        bad(FaultKind::Name(name.into()));
+    }
+}
+
+/// The limits of what there is, which only big kernels come near.
+#[cold]
+fn sizes(draft: &Draft, bad: &mut impl FnMut(FaultKind)) {
+    let counts = [
+        (draft.params.len(), "parameters"),
+        (draft.shared.len(), "shared arrays"),
+        (draft.private.len(), "private arrays"),
+        (draft.tables.len(), "tables"),
+        (draft.data.len(), "bytes of tables"),
+        (draft.side.len(), "side words"),
+        (draft.names.len(), "bytes of names"),
+    ];
+    for (count, what) in counts {
+        if count > Mem::MAX as usize {
+            bad(FaultKind::TooMany(what));
+        }
+    }
+    let bytes = draft.stored_bytes();
+    if bytes > u64::from(u32::MAX) {
+        bad(FaultKind::StoredBytes(bytes));
+    }
+}
+
 fn proper(name: &str) -> bool {
-    name.len() <= MAX_NAME && !name.as_bytes().contains(&0)
+    name.len() <= MAX_NAME && name.bytes().fold(true, |proper, byte| proper & (byte != 0))
 }
 
 fn array(mem: Mem, elem: Type, bad: &mut impl FnMut(FaultKind)) {

@@ -10,6 +10,7 @@ mod declare;
 #[cfg(test)]
 mod explanations;
 mod fault;
+mod made;
 mod quick;
 #[cfg(test)]
 mod table_tests;
@@ -49,7 +50,8 @@ impl Verifier {
         self.check.end(&draft.side);
         declare::check(draft, &mut self.bindings, &mut self.check.faults);
         // Uniformity is defined for a body that is otherwise sound.
-        if self.check.collective && self.check.faults.is_empty() {
+        let asked = self.check.collective && self.check.in_doubt;
+        if asked && self.check.faults.is_empty() {
             self.uniformity.run(draft, &mut self.check.faults);
         }
         if self.check.faults.is_empty() {
@@ -69,8 +71,9 @@ pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
     for _ in &draft.buffers {
         v.check.buffer();
     }
+    v.check.expect(draft.insts.len());
     for inst in &draft.insts {
-        v.check.step(&draft, *inst, &draft.side);
+        v.check.step_stored(&draft, inst, &draft.side);
     }
     let facts = v.end(&mut draft)?;
     Ok(Kernel::from_verified(Box::new(draft), facts))

@@ -193,8 +193,8 @@ fn barriers_in_loops(b: &mut KernelBuilder) {
     b.store(data, i, result);
 }
 
-/// Values handed on from variable to variable around loops, one a round, with barriers: divergence spreads slowly, so that
-/// uniformity takes many passes. With some more, the verifier would give up and refuse.
+/// Values handed on from variable to variable around loops, with barriers: divergence spreads against program order, by one
+/// variable a round.
 fn variables(b: &mut KernelBuilder) {
     const CHAIN: usize = 20;
     b.reset("variables", [64, 1, 1]);
