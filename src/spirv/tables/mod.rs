@@ -210,7 +210,21 @@ pub(crate) struct Enumeration {
 /// ```
 #[inline]
 pub fn instruction(opcode: u16) -> Option<&'static Instruction> {
-    instructions::INSTRUCTIONS.get(instructions::OPCODES.row(u32::from(opcode))?)
+    instructions::INSTRUCTIONS.get(instruction_index(opcode)?)
+}
+
+/// How many rows the opcode table has.
+pub(crate) const INSTRUCTION_COUNT: usize = instructions::INSTRUCTIONS.len();
+
+/// The rows of the opcode table, for tables beside it that are made when the crate is built.
+pub(crate) const fn instruction_rows() -> &'static [Instruction; INSTRUCTION_COUNT] {
+    &instructions::INSTRUCTIONS
+}
+
+/// The index of an opcode's row, for tables beside this one.
+#[inline]
+pub(crate) fn instruction_index(opcode: u16) -> Option<usize> {
+    instructions::OPCODES.row(u32::from(opcode))
 }
 
 /// Every row of the opcode table, in the order of the opcodes.

@@ -1,8 +1,8 @@
 //! The second pass: each instruction against what its operands are.
 
 use super::Options;
-use super::decode::{is_constant, is_terminator};
 use super::error::{Note, Sink};
+use super::ops::{self, is, is_constant};
 use super::rules::Rule;
 use super::state::{Idx, Kind, Module, Num};
 use crate::spirv::tables;
@@ -104,24 +104,25 @@ impl<'a> Checker<'a> {
         let first = words.get(at as usize).copied().unwrap_or(0);
         let next = (at + (first >> 16)) as usize;
         let words = words.get(at as usize..next).unwrap_or_default();
-        let row = tables::instruction((first & 0xFFFF) as u16);
-        let (has_type, has_result) = row.map_or((false, false), |r| (r.has_type, r.has_result));
+        let row = ops::row((first & 0xFFFF) as u16);
+        let op = match row {
+            Some(row) => row.op(),
+            None => Op::from_u32(first & 0xFFFF),
+        };
+        let (has_type, has_result) = match row {
+            Some(row) => (row.grammar.has_type, row.grammar.has_result),
+            None => (false, false),
+        };
         let word = |i: usize| words.get(i).copied().unwrap_or(0);
         let id = match (has_type, has_result) {
             (true, true) => self.m.ids.get(word(2)),
             (false, true) => self.m.ids.get(word(1)),
             _ => 0,
         };
-        let def = self.m.def(id);
-        let op = if def.word == at {
-            def.op
-        } else {
-            Op::from_u32(first & 0xFFFF).unwrap_or(Op::Nop)
-        };
         let ty = if has_type { self.m.ids.get(word(1)) } else { 0 };
         Inst {
             at,
-            op,
+            op: op.unwrap_or(Op::Nop),
             words,
             ty,
             id,
@@ -233,8 +234,31 @@ impl<'a> Checker<'a> {
         self.m.class(self.m.type_of(pointer))
     }
 
-    /// Checks every instruction.
+    /// Checks every instruction that the first pass did not settle. What it settled stands on
+    /// what came before, in order; where a fault was found or something not covered, that may
+    /// not be so, and every instruction is checked.
     pub(super) fn instructions(&mut self) {
+        if !self.out.is_clean() {
+            return self.every_instruction();
+        }
+        let m = self.m;
+        let mut next = 0;
+        for &at in &m.pending {
+            if at != next {
+                // What is settled is neither a label nor a phi nor a variable.
+                self.place = Place::Elsewhere;
+            }
+            let inst = self.inst(at);
+            self.adjacency(&inst);
+            self.instruction(&inst);
+            next = self.next(at);
+        }
+        if cfg!(debug_assertions) {
+            self.settled_rightly();
+        }
+    }
+
+    fn every_instruction(&mut self) {
         let mut at = 5;
         while at < self.end() {
             let inst = self.inst(at);
@@ -242,6 +266,17 @@ impl<'a> Checker<'a> {
             self.instruction(&inst);
             at = self.next(at);
         }
+    }
+
+    /// That the rules find nothing in what the first pass settled.
+    fn settled_rightly(&mut self) {
+        let found = std::mem::replace(self.out, Sink::new(self.options.beyond_spirv_val));
+        let budget = self.budget;
+        self.place = Place::Elsewhere;
+        self.every_instruction();
+        self.budget = budget;
+        let again = std::mem::replace(self.out, found);
+        assert!(self.out.same_as(&again), "{again:?}");
     }
 
     /// Where phis, variables and merge instructions stand.
@@ -368,6 +403,9 @@ impl<'a> Checker<'a> {
         if !self.narrow {
             return;
         }
+        let Some(row) = ops::row((inst.word(0) & 0xFFFF) as u16) else {
+            return;
+        };
         if matches!(
             inst.op,
             Op::Store
@@ -380,17 +418,14 @@ impl<'a> Checker<'a> {
                 | Op::DecorateId
         ) || (inst.op as u32) < Op::Variable as u32
             || inst.op == Op::Label
-            || is_terminator(inst.op) && inst.op != Op::ReturnValue && inst.op != Op::Switch
+            || row.is(is::TERMINATOR) && inst.op != Op::ReturnValue && inst.op != Op::Switch
         {
             return;
         }
-        let row = tables::instruction(inst.op as u32 as u16);
-        let first = row.map_or(1, |r| {
-            1 + usize::from(r.has_type) + usize::from(r.has_result)
-        });
+        let row = row.grammar;
+        let first = 1 + usize::from(row.has_type) + usize::from(row.has_result);
         // Literals among the words are no ids of narrow values but by accident, so only
         // instructions whose operands are ids are looked at.
-        let Some(row) = row else { return };
         let literal = row
             .operands
             .iter()

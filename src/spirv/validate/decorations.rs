@@ -347,7 +347,7 @@ impl Checker<'_> {
         let m = self.m;
         let def = *m.def(var);
         let class = S::from_u32(self.word_at(def.word, 3));
-        if !super::decode::allows_layout(m, class) && m.ty(def.ty).has & has::LAYOUT != 0 {
+        if !m.allows_layout(class) && m.ty(def.ty).has & has::LAYOUT != 0 {
             let workgroup =
                 class == Some(S::Workgroup) && m.has_cap(C::WorkgroupMemoryExplicitLayoutKHR);
             if !workgroup {

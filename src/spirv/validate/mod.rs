@@ -60,6 +60,7 @@ mod images;
 mod interface;
 mod layout;
 mod memory;
+mod ops;
 mod rules;
 mod state;
 mod structure;
@@ -231,7 +232,7 @@ impl Validator {
     pub fn words(&mut self, words: &[u32]) -> Verdict {
         let mut out = Sink::new(self.options.beyond_spirv_val);
         if let Some((version, bound)) = self.header(words, &mut out) {
-            self.module.clear(version, bound);
+            self.module.clear(version, bound, words.len());
             self.check(words, &mut out);
         }
         out.verdict()

@@ -1,0 +1,423 @@
+//! What is settled at first sight: common instructions whose operands are all known, of which a
+//! few comparisons show that they break no rule of either pass.
+//!
+//! What is tested here is sufficient and never a rule of its own: an instruction that does not
+//! pass goes the long way, where the rules are. A debug build asks the rules again about all
+//! that was settled.
+
+use super::*;
+use crate::spirv::validate::ops::Quick;
+use crate::spirv::validate::state::{Type, sort};
+
+impl<'a> Decoder<'a> {
+    /// Whether an instruction is settled; if so, it has left in the module what it leaves there.
+    #[inline]
+    pub(super) fn quick(&mut self, row: &'static Row, at: u32, words: &'a [u32]) -> bool {
+        match row.quick {
+            Quick::No => false,
+            Quick::Decorate => self.quick_decoration(at, words),
+            Quick::Constant => self.quick_constant(row, at, words),
+            // All others stand in a block.
+            _ if self.block == 0 => false,
+            shape => {
+                let crossed = self.m.cross.len();
+                let settled = if shape == Quick::Store {
+                    self.quick_store(at, words)
+                } else {
+                    self.quick_value(row, at, words)
+                };
+                if !settled {
+                    // The long way notes its uses itself.
+                    self.m.cross.truncate(crossed);
+                }
+                settled
+            }
+        }
+    }
+
+    /// A decoration without ids on what is not defined yet, in the middle of its section.
+    fn quick_decoration(&mut self, at: u32, words: &[u32]) -> bool {
+        let &[_, target, kind, ..] = words else {
+            return false;
+        };
+        if self.section != section::ANNOTATIONS || target == 0 || target >= self.m.bound {
+            return false;
+        }
+        if self.decoration != Some((kind, words.len())) {
+            if !self.allowed_decoration(kind, words.len()) {
+                return false;
+            }
+            self.decoration = Some((kind, words.len()));
+        }
+        if self.m.def(self.m.ids.get(target)).is_defined() {
+            return false;
+        }
+        let value = words.get(3).copied().unwrap_or(0);
+        self.decorate(at, target, WHOLE, kind, value);
+        true
+    }
+
+    /// Whether a decoration takes so many words, all of them numbers, and nothing that is not
+    /// there.
+    fn allowed_decoration(&self, kind: u32, words: usize) -> bool {
+        let Some(row) = tables::enumerant(K::Decoration, kind) else {
+            return false;
+        };
+        let number = |p: &tables::Operand| {
+            p.kind == K::LiteralInteger && p.quantifier == tables::Quantifier::One
+        };
+        coverage::enumerant(K::Decoration, kind)
+            && words == 3 + row.parameters.len()
+            && row.parameters.iter().all(number)
+            && self.m.caps.any(row.capabilities)
+            && row.min_version <= self.m.version
+            && row.last_version >= self.m.version
+    }
+
+    /// A constant of 32 bits, in the middle of its section.
+    fn quick_constant(&mut self, row: &'static Row, at: u32, words: &[u32]) -> bool {
+        let &[_, ty, id, _] = words else {
+            return false;
+        };
+        let idx = self.m.ids.get(ty);
+        let Type { sort, width, .. } = *self.m.ty(idx);
+        self.section == section::TYPES
+            && sort & row.sort != 0
+            && sort & sort::VECTOR == 0
+            && width == 32
+            && self.enter(Op::Constant, at, words, id, idx, flag::PLAIN)
+    }
+
+    fn quick_store(&mut self, at: u32, words: &[u32]) -> bool {
+        let &[_, pointer, object] = words else {
+            return false;
+        };
+        let pointer = self.accessed(at, pointer, flag::WRITABLE);
+        let Type { sort, elem, .. } = *self.m.ty(pointer);
+        sort & sort::WRITABLE != 0
+            && self.m.ty(elem).sort & sort::NUMBERS != 0
+            && self.value(at, object) == elem
+    }
+
+    /// What has a type and a result.
+    #[inline]
+    fn quick_value(&mut self, row: &'static Row, at: u32, words: &'a [u32]) -> bool {
+        let (Some(op), &[_, ty, id, first, ref rest @ ..]) = (row.op(), words) else {
+            return false;
+        };
+        let idx = self.m.ids.get(ty);
+        let result = *self.m.ty(idx);
+        let mut flags = flag::PLAIN;
+        let settled = match (row.quick, rest) {
+            (Quick::Unary, []) => result.sort & row.sort != 0 && self.value(at, first) == idx,
+            (Quick::Binary, &[second]) => {
+                result.sort & row.sort != 0
+                    && self.value(at, first) == idx
+                    && self.value(at, second) == idx
+            }
+            (Quick::Extended, &[number, ref operands @ ..]) => {
+                self.quick_extended(at, first, number, operands, idx, &result)
+            }
+            (Quick::Load, []) => {
+                let pointer = self.accessed(at, first, flag::READABLE);
+                let Type { sort, elem, .. } = *self.m.ty(pointer);
+                result.sort & sort::NUMBERS != 0 && sort & sort::POINTER != 0 && elem == idx
+            }
+            (Quick::Chain, indices) => {
+                match self.quick_chain(at, first, indices, &result) {
+                    Some(access) => flags |= access,
+                    None => return false,
+                }
+                true
+            }
+            (Quick::Compare, &[second]) => {
+                let ty = self.value(at, first);
+                let operand = *self.m.ty(ty);
+                result.sort & sort::BOOL != 0
+                    && operand.sort & row.sort != 0
+                    && same_dim(&result, &operand)
+                    && self.value(at, second) == ty
+            }
+            (Quick::Shift, &[amount]) => {
+                result.sort & row.sort != 0
+                    && self.value(at, first) == idx
+                    && self.quick_amount(at, amount, &result)
+            }
+            (Quick::Select, &[yes, no]) => {
+                let condition = self.value(at, first);
+                let condition = *self.m.ty(condition);
+                result.sort & sort::NUMBERS != 0
+                    && condition.sort & sort::BOOL != 0
+                    && same_dim(&result, &condition)
+                    && self.value(at, yes) == idx
+                    && self.value(at, no) == idx
+            }
+            (Quick::Convert(to) | Quick::Resize(to) | Quick::Bitcast(to), []) => {
+                let operand = self.value(at, first);
+                let operand = *self.m.ty(operand);
+                let width = match row.quick {
+                    Quick::Resize(_) => result.width != operand.width,
+                    Quick::Bitcast(_) => result.width == operand.width,
+                    _ => true,
+                };
+                result.sort & to != 0
+                    && operand.sort & row.sort != 0
+                    && same_dim(&result, &operand)
+                    && width
+            }
+            (Quick::Extract, &[index]) => {
+                let vector = self.value(at, first);
+                let vector = *self.m.ty(vector);
+                vector.sort & sort::VECTOR != 0 && vector.elem == idx && index < vector.count
+            }
+            (Quick::Construct, [_, ..]) => {
+                let parts = words.get(3..).unwrap_or_default();
+                result.sort & sort::VECTOR != 0
+                    && parts.len() == result.count as usize
+                    && parts.iter().all(|&p| self.value(at, p) == result.elem)
+            }
+            _ => false,
+        };
+        settled && self.enter(op, at, words, id, idx, flags)
+    }
+
+    /// An instruction of GLSL.std.450 on operands of the result's type.
+    #[inline]
+    fn quick_extended(
+        &mut self,
+        at: u32,
+        set: u32,
+        number: u32,
+        operands: &[u32],
+        idx: Idx,
+        result: &Type,
+    ) -> bool {
+        let set = self.m.ids.get(set);
+        let Some(shape) = GLSL.get(number as usize) else {
+            return false;
+        };
+        set != 0
+            && set == self.m.glsl
+            && result.sort & shape.sort != 0
+            && result.width <= shape.width
+            && operands.len() == shape.operands
+            && operands.iter().all(|&id| self.value(at, id) == idx)
+    }
+
+    /// A shift's amount: of the shape of the result, and no more than that if it is known.
+    fn quick_amount(&mut self, at: u32, amount: u32, result: &Type) -> bool {
+        let ty = self.value(at, amount);
+        let ty = self.m.ty(ty);
+        if ty.sort & sort::INT == 0 || !same_dim(ty, result) {
+            return false;
+        }
+        let def = self.m.def(self.m.ids.get(amount));
+        def.op != Op::Constant
+            || self
+                .small_constant(def)
+                .is_some_and(|by| by < result.width.into())
+    }
+
+    /// An access chain through vectors, arrays and structures. Returns what the pointer that it
+    /// makes may be used for, as flags.
+    fn quick_chain(&mut self, at: u32, base: u32, indices: &[u32], result: &Type) -> Option<u16> {
+        const ACCESS: u16 = flag::READABLE | flag::WRITABLE;
+        let mut access = self.m.def(self.m.ids.get(base)).flags & ACCESS;
+        let base = self.accessed(at, base, ACCESS);
+        let base = self.m.ty(base);
+        let logical = result.sort & base.sort & sort::POINTER != 0;
+        if !logical || base.class != result.class || indices.len() > 255 {
+            return None;
+        }
+        let mut part = base.elem;
+        for &index in indices {
+            let ty = self.value(at, index);
+            let ty = self.m.ty(ty);
+            if ty.sort & sort::INT == 0 || ty.sort & sort::VECTOR != 0 {
+                return None;
+            }
+            let def = self.m.def(self.m.ids.get(index));
+            let known = if def.op == Op::Constant {
+                let value = self.small_constant(def)?;
+                if ty.signed && value.cast_signed() < 0 {
+                    return None;
+                }
+                Some(value)
+            } else {
+                None
+            };
+            let Type {
+                kind, elem, count, ..
+            } = *self.m.ty(part);
+            part = match kind {
+                Kind::Vector | Kind::Array | Kind::RuntimeArray => elem,
+                Kind::Struct => {
+                    let whole = self.m.def(part);
+                    if whole.flags & flag::UNREADABLE_PART != 0 {
+                        access &= !flag::READABLE;
+                    }
+                    if whole.flags & flag::UNWRITABLE_PART != 0 {
+                        access &= !flag::WRITABLE;
+                    }
+                    let member = known.filter(|&member| member < count)?;
+                    let member = whole.word as usize + 2 + member as usize;
+                    self.m.ids.get(*self.words.get(member)?)
+                }
+                _ => return None,
+            };
+        }
+        (part == result.elem).then_some(access)
+    }
+
+    /// The value of an OpConstant of one word.
+    fn small_constant(&self, def: &Def) -> Option<u32> {
+        if def.len != 4 {
+            return None;
+        }
+        self.words.get(def.word as usize + 3).copied()
+    }
+
+    /// The type of a plain value that is known and may be used here, 0 of all others. A use from
+    /// another block is noted.
+    #[inline]
+    fn value(&mut self, at: u32, id: u32) -> Idx {
+        let def = self.m.def(self.m.ids.get(id));
+        if def.flags & flag::PLAIN == 0 {
+            return 0;
+        }
+        let ty = def.ty;
+        if def.block != self.block && def.func != 0 {
+            let (func, block) = (def.func, def.block);
+            return self.of_another_block(at, func, block, ty);
+        }
+        ty
+    }
+
+    fn of_another_block(&mut self, at: u32, func: u32, block: u32, ty: Idx) -> Idx {
+        if func != self.func {
+            return 0;
+        }
+        if block != 0 {
+            self.m.cross.push((block, self.block, at));
+        }
+        ty
+    }
+
+    /// The type of a pointer that leads to a variable with one of these flags, 0 of all others.
+    /// Its use is noted.
+    #[inline]
+    fn accessed(&mut self, at: u32, id: u32, flags: u16) -> Idx {
+        let idx = self.m.ids.get(id);
+        let func = self.func;
+        let Some(def) = self.m.def_mut(idx).filter(|d| d.flags & flags != 0) else {
+            return 0;
+        };
+        let ty = def.ty;
+        if def.func == 0 {
+            if def.opens != func {
+                def.opens = func;
+                self.m.uses.push((func, idx));
+            }
+        } else if def.block != self.block {
+            let (func, block) = (def.func, def.block);
+            return self.of_another_block(at, func, block, ty);
+        }
+        ty
+    }
+
+    /// Defines a result; false if that cannot be.
+    #[inline]
+    fn enter(&mut self, op: Op, at: u32, words: &[u32], id: u32, ty: Idx, flags: u16) -> bool {
+        id != 0
+            && self.m.enter(Def {
+                id,
+                word: at,
+                first: at,
+                op,
+                len: u16::try_from(words.len()).unwrap_or(u16::MAX),
+                ty,
+                func: self.func,
+                block: self.block,
+                flags,
+                ..Def::NONE
+            })
+    }
+}
+
+/// Whether two scalars or vectors have as many components.
+fn same_dim(a: &Type, b: &Type) -> bool {
+    a.sort & sort::VECTOR == b.sort & sort::VECTOR && a.count == b.count
+}
+
+/// An instruction of GLSL.std.450 whose operands have the type of its result.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// What that is, no bits if it is not so simple.
+    sort: u8,
+    /// The greatest width of its components.
+    width: u16,
+    operands: usize,
+}
+
+/// By number.
+static GLSL: [Shape; 82] = {
+    let mut shapes = [Shape {
+        sort: 0,
+        width: 64,
+        operands: 0,
+    }; 82];
+    const FLOATS: [(&[usize], usize, u16); 6] = [
+        (&[1, 2, 3, 4, 6, 8, 9, 10, 31, 32, 69], 1, 64),
+        (&[37, 40, 48, 71, 79, 80], 2, 64),
+        (&[43, 46, 49, 50, 70, 81], 3, 64),
+        // Radians to Atan, Sinh to Atanh, Exp to Log2.
+        (&[11, 12, 13, 14, 15, 16, 17, 18], 1, 32),
+        (&[19, 20, 21, 22, 23, 24, 27, 28, 29, 30], 1, 32),
+        (&[25, 26], 2, 32),
+    ];
+    const INTS: [(&[usize], usize, u16); 3] = [
+        (&[5, 7, 73], 1, 64),
+        (&[38, 39, 41, 42], 2, 64),
+        (&[44, 45], 3, 64),
+    ];
+    let mut i = 0;
+    while i < FLOATS.len() + INTS.len() {
+        let (sort, (numbers, operands, width)) = if i < FLOATS.len() {
+            (sort::FLOAT, FLOATS[i])
+        } else {
+            (sort::INT, INTS[i - FLOATS.len()])
+        };
+        let mut n = 0;
+        while n < numbers.len() {
+            shapes[numbers[n]] = Shape {
+                sort,
+                width,
+                operands,
+            };
+            n += 1;
+        }
+        i += 1;
+    }
+    shapes
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grammar_has_the_shapes_of_extended_instructions() {
+        let set = tables::ext_set("GLSL.std.450").unwrap();
+        for (number, shape) in (0..).zip(&GLSL) {
+            if shape.sort == 0 {
+                continue;
+            }
+            let row = set.instruction(number).unwrap();
+            assert_eq!(row.operands.len(), shape.operands, "{}", row.name);
+            let id =
+                |o: &tables::Operand| o.kind == K::IdRef && o.quantifier == tables::Quantifier::One;
+            assert!(row.operands.iter().all(id), "{}", row.name);
+            assert!(row.capabilities.is_empty(), "{}", row.name);
+        }
+    }
+}
