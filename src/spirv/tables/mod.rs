@@ -45,11 +45,20 @@ pub enum Category {
 
 impl OperandKind {
     /// What a word of this kind holds.
-    pub fn category(self) -> Category {
-        kinds::CATEGORIES
-            .get(self as usize)
-            .copied()
-            .unwrap_or(Category::Literal)
+    #[inline]
+    pub const fn category(self) -> Category {
+        // Every kind has its entry.
+        kinds::CATEGORIES[self as usize]
+    }
+
+    /// Whether an operand of this kind is one word, beside what an enumerant brings with it.
+    #[inline]
+    pub(crate) const fn is_one_word(self) -> bool {
+        match self.category() {
+            Category::Id | Category::BitEnum | Category::ValueEnum => true,
+            Category::Literal => matches!(self, OperandKind::LiteralInteger),
+            Category::Composite => false,
+        }
     }
 }
 

@@ -101,10 +101,10 @@ impl Checker<'_> {
             let block = self.block(body, b);
             let mut declared = 0;
             if block.merge != 0 {
-                let merge = self.inst(block.merge);
-                let targets = if merge.op == Op::LoopMerge { 2 } else { 1 };
-                for i in 1..=targets {
-                    if let Some(to) = self.branch(body, block.merge, merge.word(i), false) {
+                let is_loop = self.op_at(block.merge) == Op::LoopMerge;
+                for i in 1..=if is_loop { 2 } else { 1 } {
+                    let id = self.word_at(block.merge, i);
+                    if let Some(to) = self.branch(body, block.merge, id, false) {
                         flow.structural.edge(to);
                         declared += 1;
                     }
@@ -112,7 +112,7 @@ impl Checker<'_> {
             }
             flow.declared.push(declared);
             if block.end != 0 {
-                let end = self.inst(block.end);
+                let end = self.bare(block.end);
                 let (first, step) = match end.op {
                     Op::Branch => (1, usize::MAX),
                     Op::BranchConditional => (2, 1),
@@ -188,8 +188,7 @@ impl Checker<'_> {
             let mut at = self.next(block.word);
             let mut counted = false;
             while at < self.end() {
-                let inst = self.inst(at);
-                match inst.op {
+                match self.op_at(at) {
                     Op::Line | Op::NoLine => {}
                     Op::Phi => {
                         if !std::mem::replace(&mut counted, true) {

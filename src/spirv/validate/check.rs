@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::error::{Note, Sink};
-use super::ops::{self, is, is_constant};
+use super::ops::{self, Row, is, is_constant};
 use super::rules::Rule;
 use super::state::{Idx, Kind, Module, Num};
 use crate::spirv::tables;
@@ -38,6 +38,8 @@ enum Place {
 pub(super) struct Inst<'a> {
     pub(super) at: u32,
     pub(super) op: Op,
+    /// What is known of the opcode, if the grammar has it.
+    row: Option<&'static Row>,
     pub(super) words: &'a [u32],
     pub(super) ty: Idx,
     pub(super) id: Idx,
@@ -46,6 +48,11 @@ pub(super) struct Inst<'a> {
 impl Inst<'_> {
     pub(super) fn word(&self, i: usize) -> u32 {
         self.words.get(i).copied().unwrap_or(0)
+    }
+
+    /// Whether the opcode is one of these; those that are not known are anything.
+    pub(super) fn is(&self, bits: u16) -> bool {
+        self.row.is_none_or(|row| row.is(bits))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -100,33 +107,49 @@ impl<'a> Checker<'a> {
 
     #[inline]
     pub(super) fn inst(&self, at: u32) -> Inst<'a> {
-        let words = self.words;
-        let first = words.get(at as usize).copied().unwrap_or(0);
-        let next = (at + (first >> 16)) as usize;
-        let words = words.get(at as usize..next).unwrap_or_default();
+        let mut inst = self.bare(at);
+        let Some(row) = inst.row else {
+            return inst;
+        };
+        if row.grammar.has_type {
+            inst.ty = self.m.ids.get(inst.word(1));
+        }
+        if row.grammar.has_result {
+            let id = if row.grammar.has_type { 2 } else { 1 };
+            inst.id = self.m.ids.get(inst.word(id));
+        }
+        inst
+    }
+
+    /// An instruction without its result and its type.
+    #[inline]
+    pub(super) fn bare(&self, at: u32) -> Inst<'a> {
+        let all = self.words.get(at as usize..).unwrap_or_default();
+        let first = all.first().copied().unwrap_or(0);
         let row = ops::row((first & 0xFFFF) as u16);
         let op = match row {
             Some(row) => row.op(),
             None => Op::from_u32(first & 0xFFFF),
         };
-        let (has_type, has_result) = match row {
-            Some(row) => (row.grammar.has_type, row.grammar.has_result),
-            None => (false, false),
-        };
-        let word = |i: usize| words.get(i).copied().unwrap_or(0);
-        let id = match (has_type, has_result) {
-            (true, true) => self.m.ids.get(word(2)),
-            (false, true) => self.m.ids.get(word(1)),
-            _ => 0,
-        };
-        let ty = if has_type { self.m.ids.get(word(1)) } else { 0 };
         Inst {
             at,
             op: op.unwrap_or(Op::Nop),
-            words,
-            ty,
-            id,
+            row,
+            words: all.get(..(first >> 16) as usize).unwrap_or_default(),
+            ty: 0,
+            id: 0,
         }
+    }
+
+    /// The opcode of the instruction here.
+    #[inline]
+    pub(super) fn op_at(&self, at: u32) -> Op {
+        let opcode = self.word_at(at, 0) & 0xFFFF;
+        match ops::row(opcode as u16) {
+            Some(row) => row.op(),
+            None => Op::from_u32(opcode),
+        }
+        .unwrap_or(Op::Nop)
     }
 
     /// The definition that an operand names.
@@ -192,6 +215,7 @@ impl<'a> Checker<'a> {
         })
     }
 
+    #[inline]
     pub(super) fn word_at(&self, at: u32, offset: usize) -> u32 {
         self.words.get(at as usize + offset).copied().unwrap_or(0)
     }
@@ -250,7 +274,9 @@ impl<'a> Checker<'a> {
             }
             let inst = self.inst(at);
             self.adjacency(&inst);
-            self.instruction(&inst);
+            if !inst.is(is::PLACED) {
+                self.instruction(&inst);
+            }
             next = self.next(at);
         }
         if cfg!(debug_assertions) {
@@ -314,7 +340,7 @@ impl<'a> Checker<'a> {
             }
             Op::LoopMerge | Op::SelectionMerge => {
                 self.place = Place::Elsewhere;
-                let next = self.inst(self.next(inst.at)).op;
+                let next = self.op_at(self.next(inst.at));
                 let fits = match inst.op {
                     Op::LoopMerge => matches!(next, Op::Branch | Op::BranchConditional),
                     _ => matches!(next, Op::BranchConditional | Op::Switch),
@@ -403,9 +429,7 @@ impl<'a> Checker<'a> {
         if !self.narrow {
             return;
         }
-        let Some(row) = ops::row((inst.word(0) & 0xFFFF) as u16) else {
-            return;
-        };
+        let Some(row) = inst.row else { return };
         if matches!(
             inst.op,
             Op::Store

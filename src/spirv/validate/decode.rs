@@ -173,7 +173,8 @@ impl<'a> Decoder<'a> {
         let grammar = row.grammar;
         let ids = usize::from(grammar.ids) + 1;
         let only_ids = words.len() == ids || grammar.more_ids && words.len() > ids;
-        if !only_ids {
+        let flat = !only_ids && row.is_flat(words);
+        if !only_ids && !flat {
             let found = &mut *self.found;
             found.clear();
             if let Err(why) = decode::operands(words, grammar, self.m, |f| found.push(f)) {
@@ -190,6 +191,8 @@ impl<'a> Decoder<'a> {
         }
         let result = if only_ids {
             self.ids(&inst)
+        } else if flat {
+            self.flat(&inst)
         } else {
             self.operands(&inst)
         };
@@ -249,6 +252,7 @@ impl<'a> Decoder<'a> {
             let idx = self.m.mention(id, inst.at);
             if let Some(def) = self.m.def_mut(idx).filter(|d| !d.is_defined()) {
                 def.word = inst.at;
+                self.m.undefined -= 1;
             }
         }
     }
@@ -364,6 +368,29 @@ impl<'a> Decoder<'a> {
         self.out.foreign |= matches!(kind, K::ExecutionModel | K::StorageClass);
         self.out
             .unsupported(Unsupported::named(inst.at as usize, what, row.name));
+    }
+
+    /// The operands of an instruction whose words are one each, where a mask is zero. Returns
+    /// the result.
+    fn flat(&mut self, inst: &Inst<'a>) -> Idx {
+        let mut result = 0;
+        let operands = inst.row.grammar.operands.iter();
+        for (i, (operand, &word)) in operands.zip(inst.words.iter().skip(1)).enumerate() {
+            match operand.kind.category() {
+                Category::Id => match operand.kind {
+                    K::IdResult => result = self.define(inst, word),
+                    K::IdResultType => self.result_type(inst, word),
+                    _ => self.id(inst, i, word, false),
+                },
+                Category::ValueEnum => {
+                    if let Some(row) = tables::enumerant(operand.kind, word) {
+                        self.enumerant(inst, operand.kind, row);
+                    }
+                }
+                Category::BitEnum | Category::Literal | Category::Composite => {}
+            }
+        }
+        result
     }
 
     /// Every operand: enumerants, strings, and ids against what is defined. Returns the result.

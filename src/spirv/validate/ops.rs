@@ -2,9 +2,13 @@
 //! made when the crate is built, so that the passes ask a bit instead of a list.
 
 use super::coverage;
-use super::state::sort;
-use crate::spirv::tables::{self, INSTRUCTION_COUNT, Instruction, NEWEST};
+use crate::spirv::tables::{
+    self, Category, INSTRUCTION_COUNT, Instruction, NEWEST, Operand, Quantifier,
+};
+use lists::{MARKS, QUICK};
 use spirv::Op;
+
+mod lists;
 
 /// What an opcode is, as bits of [`Row::is`].
 pub(super) mod is {
@@ -30,6 +34,10 @@ pub(super) mod is {
     pub(in super::super) const SETTLED: u16 = 512;
     /// It begins or ends a function or a block.
     pub(in super::super) const BOUNDARY: u16 = 1024;
+    /// The second pass looks at its place alone.
+    pub(in super::super) const PLACED: u16 = 2048;
+    /// It may take or may not take pointers as values.
+    pub(in super::super) const TAKES_POINTERS: u16 = 4096;
 }
 
 /// The sections of a module (§2.4).
@@ -58,6 +66,9 @@ pub(super) enum Quick {
     No,
     Decorate,
     Constant,
+    Label,
+    Branch,
+    BranchConditional,
     /// One operand of the result's type.
     Unary,
     /// Two operands of the result's type.
@@ -88,9 +99,14 @@ pub(super) struct Row {
     op: Option<Op>,
     /// Bits of [`is`].
     is: u16,
+    /// How many operands it has that are one word each and have to be there, where no others
+    /// have to; 0 of all others.
+    flat: u8,
+    /// Which of those are enumerants or masks, a bit each.
+    enums: u16,
     pub(super) section: u8,
     pub(super) quick: Quick,
-    /// For [`Row::quick`]: what the result or the operands have to be, bits of [`sort`].
+    /// For [`Row::quick`]: what the result or the operands have to be, bits of [`super::state::sort`].
     pub(super) sort: u8,
 }
 
@@ -98,6 +114,32 @@ impl Row {
     #[inline]
     pub(super) fn is(&self, bits: u16) -> bool {
         self.is & bits != 0
+    }
+
+    /// Whether an instruction's words are one operand each, as far as the enumerants allow.
+    #[inline]
+    pub(super) fn is_flat(&self, words: &[u32]) -> bool {
+        if words.len() != usize::from(self.flat) + 1 || self.flat == 0 {
+            return false;
+        }
+        let mut enums = self.enums;
+        while enums != 0 {
+            let i = enums.trailing_zeros() as usize;
+            enums &= enums - 1;
+            let (Some(operand), Some(&word)) = (self.grammar.operands.get(i), words.get(i + 1))
+            else {
+                return false;
+            };
+            let plain = match operand.kind.category() {
+                Category::ValueEnum => tables::enumerant(operand.kind, word)
+                    .is_some_and(|row| row.parameters.is_empty()),
+                _ => word == 0,
+            };
+            if !plain {
+                return false;
+            }
+        }
+        true
     }
 
     #[inline]
@@ -112,7 +154,10 @@ impl Row {
 /// The row of an opcode, if the grammar has it.
 #[inline]
 pub(super) fn row(opcode: u16) -> Option<&'static Row> {
-    ROWS.get(tables::instruction_index(opcode)?)
+    match NEAR.get(usize::from(opcode)) {
+        Some(row) => *row,
+        None => ROWS.get(tables::instruction_index(opcode)?),
+    }
 }
 
 /// Whether an opcode's rules are checked.
@@ -131,263 +176,6 @@ pub(super) const fn is_constant(op: Op) -> bool {
 const fn is_type(opcode: u16) -> bool {
     opcode >= Op::TypeVoid as u16 && opcode <= Op::TypePipe as u16
 }
-
-/// Types whose numbers do not stand with the others.
-const OTHER_TYPES: &[Op] = &[
-    Op::TypeCooperativeMatrixKHR,
-    Op::TypeCooperativeMatrixNV,
-    Op::TypeCooperativeVectorNV,
-    Op::TypeUntypedPointerKHR,
-    Op::TypePipeStorage,
-    Op::TypeNamedBarrier,
-    Op::TypeRayQueryKHR,
-    Op::TypeAccelerationStructureKHR,
-    Op::TypeHitObjectNV,
-    Op::TypeTensorARM,
-    Op::TypeTensorLayoutNV,
-    Op::TypeTensorViewNV,
-];
-
-const TERMINATORS: &[Op] = &[
-    Op::Branch,
-    Op::BranchConditional,
-    Op::Switch,
-    Op::Return,
-    Op::ReturnValue,
-    Op::Unreachable,
-    Op::Kill,
-    Op::TerminateInvocation,
-    Op::IgnoreIntersectionKHR,
-    Op::TerminateRayKHR,
-    Op::EmitMeshTasksEXT,
-];
-
-const DEBUG: &[Op] = &[
-    Op::Name,
-    Op::MemberName,
-    Op::Source,
-    Op::SourceContinued,
-    Op::SourceExtension,
-    Op::String,
-    Op::Line,
-    Op::NoLine,
-    Op::ModuleProcessed,
-];
-
-const DECORATIONS: &[Op] = &[
-    Op::Decorate,
-    Op::DecorateId,
-    Op::MemberDecorate,
-    Op::GroupDecorate,
-    Op::GroupMemberDecorate,
-    Op::DecorateString,
-    Op::MemberDecorateString,
-    Op::DecorationGroup,
-];
-
-/// What takes types as operands beside types, debug instructions and decorations.
-const TAKES_TYPES: &[Op] = &[
-    Op::SizeOf,
-    Op::CooperativeMatrixLengthKHR,
-    Op::CooperativeMatrixLengthNV,
-    Op::Function,
-    Op::TypeForwardPointer,
-];
-
-/// What takes ids that have no type: functions, labels, imports.
-const TAKES_UNTYPED: &[Op] = &[
-    Op::ExtInst,
-    Op::ExtInstImport,
-    Op::SelectionMerge,
-    Op::LoopMerge,
-    Op::Function,
-    Op::CooperativeMatrixLengthKHR,
-    Op::Phi,
-    Op::Branch,
-    Op::BranchConditional,
-    Op::Switch,
-    Op::TypeForwardPointer,
-    Op::EntryPoint,
-    Op::ExecutionMode,
-    Op::ExecutionModeId,
-];
-
-const TAKES_SAMPLED: &[Op] = &[
-    Op::SampledImage,
-    Op::ImageSampleImplicitLod,
-    Op::ImageSampleExplicitLod,
-    Op::ImageSampleDrefImplicitLod,
-    Op::ImageSampleDrefExplicitLod,
-    Op::ImageSampleProjImplicitLod,
-    Op::ImageSampleProjExplicitLod,
-    Op::ImageSampleProjDrefImplicitLod,
-    Op::ImageSampleProjDrefExplicitLod,
-    Op::ImageGather,
-    Op::ImageDrefGather,
-    Op::Image,
-    Op::ImageQueryLod,
-    Op::CopyObject,
-];
-
-/// Results of which a user has to know more than their type and block. Those of OpExtInst may
-/// be non-semantic.
-const NOT_PLAIN: &[Op] = &[Op::Function, Op::Variable, Op::SampledImage, Op::ExtInst];
-
-/// What leaves something in the tables of the module beside types and ends of blocks.
-const DECLARES: &[Op] = &[
-    Op::Capability,
-    Op::Extension,
-    Op::ExtInstImport,
-    Op::MemoryModel,
-    Op::EntryPoint,
-    Op::ExecutionMode,
-    Op::ExecutionModeId,
-    Op::Decorate,
-    Op::DecorateId,
-    Op::MemberDecorate,
-    Op::TypeForwardPointer,
-    Op::Variable,
-    Op::ExtInst,
-    Op::Function,
-    Op::FunctionParameter,
-    Op::FunctionEnd,
-    Op::FunctionCall,
-    Op::Label,
-    Op::LoopMerge,
-    Op::SelectionMerge,
-];
-
-const SETTLED: &[Op] = &[
-    Op::Capability,
-    Op::Extension,
-    Op::ExtInstImport,
-    Op::MemoryModel,
-    Op::EntryPoint,
-    Op::ExecutionMode,
-    Op::Name,
-    Op::String,
-    Op::Decorate,
-    Op::DecorateId,
-    Op::Branch,
-    Op::Unreachable,
-    Op::FunctionEnd,
-];
-
-const BOUNDARIES: &[Op] = &[
-    Op::Function,
-    Op::FunctionParameter,
-    Op::FunctionEnd,
-    Op::Label,
-];
-
-/// Shapes of which a single test of classes says that the rules hold.
-const QUICK: &[(Quick, u8, &[Op])] = {
-    use Op as O;
-    const NUMBER: u8 = sort::FLOAT | sort::INT;
-    &[
-        (Quick::Decorate, 0, &[O::Decorate]),
-        (Quick::Constant, NUMBER, &[O::Constant]),
-        (Quick::Unary, sort::FLOAT, &[O::FNegate]),
-        (Quick::Unary, sort::INT, &[O::SNegate, O::Not]),
-        (Quick::Unary, sort::BOOL, &[O::LogicalNot]),
-        (
-            Quick::Binary,
-            sort::FLOAT,
-            &[O::FAdd, O::FSub, O::FMul, O::FDiv, O::FRem, O::FMod],
-        ),
-        (Quick::Binary, sort::UNSIGNED, &[O::UDiv, O::UMod]),
-        (
-            Quick::Binary,
-            sort::INT,
-            &[
-                O::IAdd,
-                O::ISub,
-                O::IMul,
-                O::SDiv,
-                O::SRem,
-                O::SMod,
-                O::BitwiseOr,
-                O::BitwiseXor,
-                O::BitwiseAnd,
-            ],
-        ),
-        (
-            Quick::Binary,
-            sort::BOOL,
-            &[
-                O::LogicalEqual,
-                O::LogicalNotEqual,
-                O::LogicalOr,
-                O::LogicalAnd,
-            ],
-        ),
-        (
-            Quick::Shift,
-            sort::INT,
-            &[
-                O::ShiftRightLogical,
-                O::ShiftRightArithmetic,
-                O::ShiftLeftLogical,
-            ],
-        ),
-        (
-            Quick::Compare,
-            sort::INT,
-            &[
-                O::IEqual,
-                O::INotEqual,
-                O::UGreaterThan,
-                O::SGreaterThan,
-                O::UGreaterThanEqual,
-                O::SGreaterThanEqual,
-                O::ULessThan,
-                O::SLessThan,
-                O::ULessThanEqual,
-                O::SLessThanEqual,
-            ],
-        ),
-        (
-            Quick::Compare,
-            sort::FLOAT,
-            &[
-                O::FOrdEqual,
-                O::FUnordEqual,
-                O::FOrdNotEqual,
-                O::FUnordNotEqual,
-                O::FOrdLessThan,
-                O::FUnordLessThan,
-                O::FOrdGreaterThan,
-                O::FUnordGreaterThan,
-                O::FOrdLessThanEqual,
-                O::FUnordLessThanEqual,
-                O::FOrdGreaterThanEqual,
-                O::FUnordGreaterThanEqual,
-            ],
-        ),
-        (Quick::Select, sort::NUMBERS, &[O::Select]),
-        (
-            Quick::Convert(sort::UNSIGNED),
-            sort::FLOAT,
-            &[O::ConvertFToU],
-        ),
-        (Quick::Convert(sort::INT), sort::FLOAT, &[O::ConvertFToS]),
-        (
-            Quick::Convert(sort::FLOAT),
-            sort::INT,
-            &[O::ConvertSToF, O::ConvertUToF],
-        ),
-        (Quick::Resize(sort::UNSIGNED), sort::INT, &[O::UConvert]),
-        (Quick::Resize(sort::INT), sort::INT, &[O::SConvert]),
-        (Quick::Resize(sort::FLOAT), sort::FLOAT, &[O::FConvert]),
-        (Quick::Bitcast(NUMBER), NUMBER, &[O::Bitcast]),
-        (Quick::Extract, sort::NUMBERS, &[O::CompositeExtract]),
-        (Quick::Construct, sort::NUMBERS, &[O::CompositeConstruct]),
-        (Quick::Extended, 0, &[O::ExtInst]),
-        (Quick::Load, sort::NUMBERS, &[O::Load]),
-        (Quick::Store, sort::NUMBERS, &[O::Store]),
-        (Quick::Chain, 0, &[O::AccessChain, O::InBoundsAccessChain]),
-    ]
-};
 
 const fn section(op: Op) -> u8 {
     match op {
@@ -417,12 +205,28 @@ const fn section(op: Op) -> u8 {
 
 static ROWS: [Row; INSTRUCTION_COUNT] = rows();
 
+/// The rows of the opcodes of the core, by number, which need no index.
+static NEAR: [Option<&Row>; 512] = {
+    let mut near = [None; 512];
+    let mut i = 0;
+    while i < ROWS.len() {
+        let opcode = ROWS[i].grammar.opcode as usize;
+        if opcode < near.len() {
+            near[opcode] = Some(&ROWS[i]);
+        }
+        i += 1;
+    }
+    near
+};
+
 const fn rows() -> [Row; INSTRUCTION_COUNT] {
     let grammar = tables::instruction_rows();
     let mut rows = [Row {
         grammar: &grammar[0],
         op: None,
         is: 0,
+        flat: 0,
+        enums: 0,
         section: section::FUNCTIONS,
         quick: Quick::No,
         sort: 0,
@@ -440,6 +244,7 @@ const fn rows() -> [Row; INSTRUCTION_COUNT] {
         if grammar[i].has_type && grammar[i].has_result {
             row.is |= is::PLAIN;
         }
+        (row.flat, row.enums) = flat(grammar[i].operands);
         if is_type(grammar[i].opcode) {
             row.is |= is::TYPE | is::DECLARES;
         }
@@ -457,22 +262,17 @@ const fn rows() -> [Row; INSTRUCTION_COUNT] {
         }
         i += 1;
     }
-    mark(
-        &mut rows,
-        OTHER_TYPES,
-        is::TYPE | is::DECLARES | is::TAKES_TYPES,
-        0,
-    );
-    mark(&mut rows, TERMINATORS, is::TERMINATOR | is::DECLARES, 0);
-    mark(&mut rows, DEBUG, is::TAKES_TYPES, is::NEEDS_VALUES);
-    mark(&mut rows, DECORATIONS, is::TAKES_TYPES, is::NEEDS_VALUES);
-    mark(&mut rows, TAKES_TYPES, is::TAKES_TYPES, 0);
-    mark(&mut rows, TAKES_UNTYPED, 0, is::NEEDS_VALUES);
-    mark(&mut rows, TAKES_SAMPLED, is::TAKES_SAMPLED, 0);
-    mark(&mut rows, NOT_PLAIN, 0, is::PLAIN);
-    mark(&mut rows, DECLARES, is::DECLARES, 0);
-    mark(&mut rows, SETTLED, is::SETTLED, 0);
-    mark(&mut rows, BOUNDARIES, is::BOUNDARY, 0);
+    let mut i = 0;
+    while i < MARKS.len() {
+        let (ops, set, clear) = MARKS[i];
+        let mut j = 0;
+        while j < ops.len() {
+            let row = &mut rows[find(ops[j])];
+            row.is = row.is & !clear | set;
+            j += 1;
+        }
+        i += 1;
+    }
     let mut i = 0;
     while i < QUICK.len() {
         let (quick, sort, ops) = QUICK[i];
@@ -490,6 +290,26 @@ const fn rows() -> [Row; INSTRUCTION_COUNT] {
     rows
 }
 
+/// [`Row::flat`] and [`Row::enums`].
+const fn flat(operands: &[Operand]) -> (u8, u16) {
+    let mut count = 0;
+    let mut enums = 0;
+    while count < operands.len() {
+        let Operand { kind, quantifier } = operands[count];
+        match quantifier {
+            Quantifier::One if kind.is_one_word() && count < 16 => {}
+            Quantifier::One => return (0, 0),
+            // What may follow need not; nothing that has to follows it.
+            Quantifier::Optional | Quantifier::Any => break,
+        }
+        if matches!(kind.category(), Category::ValueEnum | Category::BitEnum) {
+            enums |= 1 << count;
+        }
+        count += 1;
+    }
+    (count as u8, enums)
+}
+
 /// The index of an opcode's row; the grammar is in their order.
 const fn find(op: Op) -> usize {
     let grammar = tables::instruction_rows();
@@ -504,13 +324,4 @@ const fn find(op: Op) -> usize {
     }
     assert!(grammar[low].opcode as u32 == op as u32);
     low
-}
-
-const fn mark(rows: &mut [Row; INSTRUCTION_COUNT], ops: &[Op], set: u16, clear: u16) {
-    let mut i = 0;
-    while i < ops.len() {
-        let row = &mut rows[find(ops[i])];
-        row.is = row.is & !clear | set;
-        i += 1;
-    }
 }

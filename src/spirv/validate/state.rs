@@ -5,6 +5,10 @@ use crate::spirv::tables;
 use crate::spirv::tables::decode::Set;
 use spirv::{Capability, Decoration, Op, StorageClass};
 
+mod maps;
+
+use maps::{CapSet, IdMap};
+
 /// The index of a definition in [`Module::defs`]; 0 is no definition.
 pub(super) type Idx = u32;
 
@@ -262,101 +266,8 @@ pub(super) enum ImportKind {
     Foreign,
 }
 
-/// Ids to definitions: a table of as many ids as the module has words, which is all of them in
-/// any module that means them. Those beyond are in pages that are made on first mention, so that
-/// a high bound alone costs a few bytes for each 256 ids.
-#[derive(Debug, Default)]
-pub(super) struct IdMap {
-    near: Vec<Idx>,
-    top: Vec<u32>,
-    pages: Vec<[Idx; 256]>,
-}
-
-impl IdMap {
-    fn reset(&mut self, bound: u32, words: usize) {
-        let near = words.min(bound as usize);
-        self.near.clear();
-        self.near.resize(near, 0);
-        self.top.clear();
-        self.top.resize((bound as usize - near).div_ceil(256), 0);
-        self.pages.clear();
-    }
-
-    #[inline]
-    pub(super) fn get(&self, id: u32) -> Idx {
-        match self.near.get(id as usize) {
-            Some(&idx) => idx,
-            None => self.far(id),
-        }
-    }
-
-    #[cold]
-    fn far(&self, id: u32) -> Idx {
-        let id = id as usize - self.near.len();
-        let page = match self.top.get(id >> 8) {
-            Some(&page) if page != 0 => page as usize - 1,
-            _ => return 0,
-        };
-        self.pages.get(page).map_or(0, |page| page[id & 0xFF])
-    }
-
-    /// The place of an id below the bound.
-    #[inline]
-    fn slot(&mut self, id: u32) -> Option<&mut Idx> {
-        if (id as usize) < self.near.len() {
-            self.near.get_mut(id as usize)
-        } else {
-            self.far_slot(id)
-        }
-    }
-
-    #[cold]
-    fn far_slot(&mut self, id: u32) -> Option<&mut Idx> {
-        let id = (id as usize).checked_sub(self.near.len())?;
-        let top = self.top.get_mut(id >> 8)?;
-        if *top == 0 {
-            self.pages.push([0; 256]);
-            *top = u32::try_from(self.pages.len()).ok()?;
-        }
-        self.pages
-            .get_mut(*top as usize - 1)
-            .map(|page| &mut page[id & 0xFF])
-    }
-}
-
 /// Capabilities are numbers below 64 times this.
 const CAP_WORDS: usize = 128;
-
-/// A set of capabilities, by their rows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CapSet([u64; 6]);
-
-impl CapSet {
-    pub(super) fn insert(&mut self, row: u16) -> bool {
-        match self.0.get_mut(usize::from(row) / 64) {
-            Some(word) => {
-                let bit = 1 << (row % 64);
-                let new = *word & bit == 0;
-                *word |= bit;
-                new
-            }
-            None => false,
-        }
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, row: u16) -> bool {
-        self.0
-            .get(usize::from(row) / 64)
-            .is_some_and(|word| word >> (row % 64) & 1 == 1)
-    }
-
-    /// Whether one of these is in the set; true of no rows.
-    #[inline]
-    pub(super) fn any(&self, rows: &[u16]) -> bool {
-        rows.is_empty() || rows.iter().any(|&row| self.contains(row))
-    }
-}
 
 /// A module after its pass.
 #[derive(Debug, Default)]
@@ -397,6 +308,8 @@ pub(super) struct Module {
     /// An object decorated BuiltIn WorkgroupSize.
     pub(super) workgroup_size: bool,
     pub(super) local_vars: u32,
+    /// How many definitions are mentioned alone.
+    pub(super) undefined: usize,
     /// The import of GLSL.std.450.
     pub(super) glsl: Idx,
     /// Offsets of the instructions that the first pass did not settle.
@@ -434,6 +347,7 @@ impl Module {
             memory_model_word,
             workgroup_size,
             local_vars,
+            undefined,
             glsl,
             pending,
         } = self;
@@ -466,6 +380,7 @@ impl Module {
         *memory_model_word = 0;
         *workgroup_size = false;
         *local_vars = 0;
+        *undefined = 0;
         *glsl = 0;
         pending.clear();
     }
@@ -483,6 +398,7 @@ impl Module {
         };
         if *slot == 0 {
             *slot = next;
+            self.undefined += 1;
             self.defs.push(Def {
                 id,
                 first: word,
@@ -492,34 +408,35 @@ impl Module {
         *slot
     }
 
-    /// Enters a definition, unless its id is at or above the bound or defined already. What
-    /// was known of the id stays.
+    /// Enters a definition, unless its id is 0, at or above the bound or defined already; 0
+    /// then. What was known of the id stays.
     #[inline]
-    pub(super) fn enter(&mut self, new: Def) -> bool {
+    pub(super) fn enter(&mut self, new: Def) -> Idx {
         let next = u32::try_from(self.defs.len()).unwrap_or(0);
-        if new.id >= self.bound {
-            return false;
+        if new.id == 0 || new.id >= self.bound {
+            return 0;
         }
         let Some(slot) = self.ids.slot(new.id) else {
-            return false;
+            return 0;
         };
         if *slot == 0 {
             *slot = next;
             self.defs.push(new);
-            return true;
+            return next;
         }
-        let at = *slot as usize;
-        match self.defs.get_mut(at).filter(|def| !def.is_defined()) {
-            Some(def) => {
+        let idx = *slot;
+        match self.defs.get_mut(idx as usize) {
+            Some(def) if !def.is_defined() => {
                 *def = Def {
                     first: def.first,
                     decor: def.decor,
                     flags: def.flags | new.flags,
                     ..new
                 };
-                true
+                self.undefined -= 1;
+                idx
             }
-            None => false,
+            _ => 0,
         }
     }
 

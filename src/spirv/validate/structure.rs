@@ -70,7 +70,7 @@ pub(super) struct Structure {
 }
 
 /// The whole function.
-const ROOT: Construct = Construct {
+static ROOT: Construct = Construct {
     shape: Shape::Function,
     header: NONE,
     merge: NONE,
@@ -138,15 +138,13 @@ impl Structure {
         run_end.clear();
     }
 
-    fn construct(&self, c: u32) -> Construct {
-        // Construct 0 is always there.
-        let c = self.constructs.get(c as usize);
-        c.or(self.constructs.first()).copied().unwrap_or(ROOT)
+    fn construct(&self, c: u32) -> &Construct {
+        self.constructs.get(c as usize).unwrap_or(&ROOT)
     }
 
     fn push(&mut self, shape: Shape, header: u32, merge: u32, target: u32, parent: u32) -> u32 {
         let new = u32::try_from(self.constructs.len()).unwrap_or(0);
-        let up = self.construct(parent);
+        let up = *self.construct(parent);
         let mut construct = Construct {
             shape,
             header,
@@ -217,7 +215,7 @@ impl Checker<'_> {
             if block.merge == 0 {
                 continue;
             }
-            let inst = self.inst(block.merge);
+            let inst = self.bare(block.merge);
             let merge = self.target(body, inst.word(1));
             if merge == Some(b) {
                 self.fault(Rule::MergeTarget, block.merge, Note::Id(inst.word(1)));
@@ -247,7 +245,7 @@ impl Checker<'_> {
             let dom = doms.idom(b);
             if dom != NONE {
                 let end = self.block(body, dom).end;
-                let is_switch = end != 0 && self.inst(end).op == Op::Switch;
+                let is_switch = end != 0 && self.op_at(end) == Op::Switch;
                 // The graph lists a switch's targets; a dominator with an edge is the switch.
                 put(&mut s.case, b, is_switch);
             }
@@ -278,7 +276,7 @@ impl Checker<'_> {
             if block.merge == 0 || !flow.structural_doms.reaches(b) {
                 continue;
             }
-            let inst = self.inst(block.merge);
+            let inst = self.bare(block.merge);
             if inst.op != Op::LoopMerge {
                 continue;
             }
@@ -321,7 +319,7 @@ impl Checker<'_> {
                 }
                 Some(&GREY) if position >= at(&flow.declared, from) => {
                     let header = self.block(body, to);
-                    let is_loop = header.merge != 0 && self.inst(header.merge).op == Op::LoopMerge;
+                    let is_loop = header.merge != 0 && self.op_at(header.merge) == Op::LoopMerge;
                     if !is_loop {
                         let end = self.block(body, from).end;
                         let id = self.m.def(header.label).id;
@@ -369,11 +367,11 @@ impl Checker<'_> {
             let block = self.block(body, b);
             let mut inner = outer;
             if block.merge != 0 {
-                let inst = self.inst(block.merge);
+                let inst = self.bare(block.merge);
                 let merge = self.target(body, inst.word(1)).unwrap_or(NONE);
                 let shape = match inst.op {
                     Op::LoopMerge => Shape::Loop,
-                    _ if block.end != 0 && self.inst(block.end).op == Op::Switch => Shape::Switch,
+                    _ if block.end != 0 && self.op_at(block.end) == Op::Switch => Shape::Switch,
                     _ => Shape::Selection,
                 };
                 let target = if shape == Shape::Loop {
@@ -500,7 +498,7 @@ impl Checker<'_> {
             let block = self.block(body, b);
             let mut merge = Op::Nop;
             if block.merge != 0 {
-                let inst = self.inst(block.merge);
+                let inst = self.bare(block.merge);
                 merge = inst.op;
                 let targets = if merge == Op::LoopMerge { 2 } else { 1 };
                 for w in 1..=targets {
@@ -512,7 +510,7 @@ impl Checker<'_> {
             if block.end == 0 {
                 continue;
             }
-            match self.inst(block.end).op {
+            match self.op_at(block.end) {
                 Op::BranchConditional => {
                     let mut unseen = true;
                     for &to in flow.graph.succs(b) {
@@ -541,7 +539,7 @@ impl Checker<'_> {
 /// Whether a branch keeps to the constructs; the rule that it breaks if it does not.
 fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
     let inner = at(&s.inner, b);
-    let from = s.construct(inner);
+    let from = *s.construct(inner);
     // Into the same construct, be it to a nested header.
     if at(&s.outer, to) == inner {
         let own = s.construct(at(&s.inner, to));

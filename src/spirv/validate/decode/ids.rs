@@ -23,17 +23,6 @@ impl<'a> Decoder<'a> {
     }
 
     pub(super) fn define(&mut self, inst: &Inst<'_>, id: u32) -> Idx {
-        if id == 0 {
-            self.broken(Rule::IdZero, inst.at, Note::None);
-            return 0;
-        }
-        if id >= self.m.bound {
-            let note = Note::Limit(u64::from(id), u64::from(self.m.bound));
-            self.broken(Rule::IdBound, inst.at, note);
-            return 0;
-        }
-        let idx = self.m.mention(id, inst.at);
-        let (func, block) = (self.func, self.block);
         let (mut ty, mut flags) = (0, 0);
         if inst.row.grammar.has_type {
             ty = self.m.ids.get(inst.word(1));
@@ -43,21 +32,49 @@ impl<'a> Decoder<'a> {
         } else if inst.row.is(is::TYPE) {
             flags = flag::TYPE;
         }
-        let Some(def) = self.m.def_mut(idx) else {
-            return 0;
-        };
-        if def.is_defined() {
-            self.broken(Rule::IdUnique, inst.at, Note::Id(id));
-            return 0;
+        let result = self.enter(inst.op, inst.at, inst.words, id, ty, flags);
+        if result == 0 {
+            self.undefinable(inst, id);
         }
-        def.word = inst.at;
-        def.op = inst.op;
-        def.len = u16::try_from(inst.words.len()).unwrap_or(u16::MAX);
-        def.ty = ty;
-        def.flags |= flags;
-        def.func = func;
-        def.block = block;
-        idx
+        result
+    }
+
+    /// Enters a definition; 0 if its id cannot be defined.
+    #[inline]
+    pub(super) fn enter(
+        &mut self,
+        op: Op,
+        at: u32,
+        words: &[u32],
+        id: u32,
+        ty: Idx,
+        flags: u16,
+    ) -> Idx {
+        self.m.enter(Def {
+            id,
+            word: at,
+            first: at,
+            op,
+            len: u16::try_from(words.len()).unwrap_or(u16::MAX),
+            ty,
+            func: self.func,
+            block: self.block,
+            flags,
+            ..Def::NONE
+        })
+    }
+
+    #[cold]
+    fn undefinable(&mut self, inst: &Inst<'_>, id: u32) {
+        let (rule, note) = if id == 0 {
+            (Rule::IdZero, Note::None)
+        } else if id >= self.m.bound {
+            let note = Note::Limit(u64::from(id), u64::from(self.m.bound));
+            (Rule::IdBound, note)
+        } else {
+            (Rule::IdUnique, Note::Id(id))
+        };
+        self.broken(rule, inst.at, note);
     }
 
     pub(super) fn result_type(&mut self, inst: &Inst<'_>, id: u32) {

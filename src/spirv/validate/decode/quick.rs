@@ -17,14 +17,15 @@ impl<'a> Decoder<'a> {
             Quick::No => false,
             Quick::Decorate => self.quick_decoration(at, words),
             Quick::Constant => self.quick_constant(row, at, words),
+            Quick::Label => self.quick_label(at, words),
             // All others stand in a block.
             _ if self.block == 0 => false,
             shape => {
                 let crossed = self.m.cross.len();
-                let settled = if shape == Quick::Store {
-                    self.quick_store(at, words)
-                } else {
-                    self.quick_value(row, at, words)
+                let settled = match shape {
+                    Quick::Store => self.quick_store(at, words),
+                    Quick::Branch | Quick::BranchConditional => self.quick_branch(at, words),
+                    _ => self.quick_value(row, at, words),
                 };
                 if !settled {
                     // The long way notes its uses itself.
@@ -85,7 +86,56 @@ impl<'a> Decoder<'a> {
             && sort & row.sort != 0
             && sort & sort::VECTOR == 0
             && width == 32
-            && self.enter(Op::Constant, at, words, id, idx, flag::PLAIN)
+            && self.enter(Op::Constant, at, words, id, idx, flag::PLAIN) != 0
+    }
+
+    /// A label after the end of a block. Where the block stands in its function is for the
+    /// second pass.
+    fn quick_label(&mut self, at: u32, words: &[u32]) -> bool {
+        let &[_, id] = words else {
+            return false;
+        };
+        if self.func == 0 || self.block != 0 {
+            return false;
+        }
+        let label = self.enter(Op::Label, at, words, id, 0, 0);
+        if label == 0 {
+            return false;
+        }
+        self.open_block(at, label);
+        self.m.pending.push(at);
+        true
+    }
+
+    /// A branch, by a scalar or by none, to labels of this function as far as they are known.
+    fn quick_branch(&mut self, at: u32, words: &[u32]) -> bool {
+        match *words {
+            [_, target] => self.branch_to(at, &[target]),
+            [_, condition, yes, no] => {
+                let ty = self.value(at, condition);
+                // No other bits: a scalar.
+                self.m.ty(ty).sort == sort::BOOL && yes != no && self.branch_to(at, &[yes, no])
+            }
+            _ => false,
+        }
+    }
+
+    fn branch_to(&mut self, at: u32, targets: &[u32]) -> bool {
+        let fits = targets.iter().all(|&id| self.is_target(id));
+        if fits {
+            for &id in targets {
+                self.m.mention(id, at);
+            }
+            self.close_block(at);
+        }
+        fits
+    }
+
+    /// Whether an id is a label of this function where it belongs, or is not defined yet.
+    fn is_target(&self, id: u32) -> bool {
+        let def = self.m.def(self.m.ids.get(id));
+        let known = def.op == Op::Label && def.func == self.func && def.block == 0;
+        id != 0 && id < self.m.bound && (known || !def.is_defined())
     }
 
     fn quick_store(&mut self, at: u32, words: &[u32]) -> bool {
@@ -178,7 +228,7 @@ impl<'a> Decoder<'a> {
             }
             _ => false,
         };
-        settled && self.enter(op, at, words, id, idx, flags)
+        settled && self.enter(op, at, words, id, idx, flags) != 0
     }
 
     /// An instruction of GLSL.std.450 on operands of the result's type.
@@ -324,24 +374,6 @@ impl<'a> Decoder<'a> {
         }
         ty
     }
-
-    /// Defines a result; false if that cannot be.
-    #[inline]
-    fn enter(&mut self, op: Op, at: u32, words: &[u32], id: u32, ty: Idx, flags: u16) -> bool {
-        id != 0
-            && self.m.enter(Def {
-                id,
-                word: at,
-                first: at,
-                op,
-                len: u16::try_from(words.len()).unwrap_or(u16::MAX),
-                ty,
-                func: self.func,
-                block: self.block,
-                flags,
-                ..Def::NONE
-            })
-    }
 }
 
 /// Whether two scalars or vectors have as many components.
@@ -404,6 +436,51 @@ static GLSL: [Shape; 82] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A function of one block, which holds the instruction given in words; how many of its
+    /// instructions are left to the second pass, and whether the first one found nothing.
+    fn left(inst: &[u32]) -> (usize, bool) {
+        let mut words = vec![0; 5];
+        let mut add = |op: Op, operands: &[u32]| {
+            words.push((operands.len() as u32 + 1) << 16 | op as u32);
+            words.extend_from_slice(operands);
+        };
+        add(Op::Capability, &[Capability::Shader as u32]);
+        add(Op::MemoryModel, &[0, 1]);
+        add(Op::TypeVoid, &[1]);
+        add(Op::TypeFunction, &[2, 1]);
+        add(Op::TypeFloat, &[3, 32]);
+        add(Op::TypeInt, &[4, 32, 0]);
+        add(Op::Constant, &[3, 5, 0x3F80_0000]);
+        add(Op::Constant, &[4, 6, 40]);
+        add(Op::Function, &[1, 7, 0, 2]);
+        add(Op::Label, &[8]);
+        let op = Op::from_u32(inst[0]).unwrap();
+        add(op, &inst[1..]);
+        add(Op::Return, &[]);
+        add(Op::FunctionEnd, &[]);
+        let (mut module, mut out, mut found) = Default::default();
+        Module::clear(&mut module, 6, 10, words.len());
+        let environment = Environment::Vulkan1_3;
+        Decoder::new(&words, &mut module, &mut out, &mut found, environment).run();
+        assert!(!module.pending.is_empty());
+        (module.pending.len(), out.is_clean())
+    }
+
+    #[test]
+    fn what_passes_is_settled_and_what_does_not_is_left() {
+        let (add, shift) = (Op::FAdd as u32, Op::ShiftLeftLogical as u32);
+        let (count, clean) = left(&[add, 3, 9, 5, 5]);
+        assert!(clean);
+        let is_left = |inst: &[u32]| left(inst) == (count + 1, true);
+        // Integers, an operand of another type, a shift past the width.
+        assert!(is_left(&[add, 4, 9, 6, 6]));
+        assert!(is_left(&[add, 3, 9, 5, 6]));
+        assert!(is_left(&[shift, 4, 9, 6, 6]));
+        // What the first pass has to say itself: a use of the result, a result defined before.
+        assert_eq!(left(&[add, 3, 9, 9, 5]), (count + 1, false));
+        assert_eq!(left(&[add, 3, 6, 5, 5]), (count + 1, false));
+    }
 
     #[test]
     fn the_grammar_has_the_shapes_of_extended_instructions() {

@@ -93,20 +93,14 @@ impl<'a> Decoder<'a> {
                 let callee = self.m.ids.get(inst.word(3));
                 self.m.calls.push((self.func, callee, at));
             }
-            Op::Label => self.open_block(inst, result),
+            Op::Label => self.open_block(at, result),
             Op::LoopMerge | Op::SelectionMerge => {
                 let block = self.block as usize;
                 if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
                     b.merge = at;
                 }
             }
-            _ if inst.row.is(is::TERMINATOR) => {
-                let block = self.block as usize;
-                if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
-                    b.end = at;
-                }
-                self.block = 0;
-            }
+            _ if inst.row.is(is::TERMINATOR) => self.close_block(at),
             op if inst.row.is(is::TYPE) => self.add_type(op, inst.words, at, result),
             _ => {}
         }
@@ -304,13 +298,13 @@ impl<'a> Decoder<'a> {
         self.block = 0;
     }
 
-    pub(super) fn open_block(&mut self, inst: &Inst<'_>, result: Idx) {
+    pub(super) fn open_block(&mut self, at: u32, result: Idx) {
         if self.func == 0 {
             return;
         }
         self.m.blocks.push(Block {
             label: result,
-            word: inst.at,
+            word: at,
             merge: 0,
             end: 0,
         });
@@ -328,6 +322,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    pub(super) fn close_block(&mut self, at: u32) {
+        let block = self.block as usize;
+        if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
+            b.end = at;
+        }
+        self.block = 0;
+    }
+
     pub(super) fn finish(&mut self, end: u32) {
         if self.m.memory_model_word == 0 {
             self.fault(
@@ -341,11 +343,13 @@ impl<'a> Decoder<'a> {
         }
         let mut at = 1;
         let missing = |d: &Def| !d.is_defined() && d.flags & flag::REPORTED == 0;
-        while let Some((skipped, def)) = self
-            .m
-            .defs
-            .get(at..)
-            .and_then(|rest| rest.iter().enumerate().find(|(_, d)| missing(d)))
+        // Most modules define all that they mention.
+        while self.m.undefined != 0
+            && let Some((skipped, def)) = self
+                .m
+                .defs
+                .get(at..)
+                .and_then(|rest| rest.iter().enumerate().find(|(_, d)| missing(d)))
         {
             let (first, id) = (def.first, def.id);
             at += skipped + 1;
