@@ -5,7 +5,6 @@ use super::error::{Note, Sink};
 use super::ops::{self, Row, is, is_constant};
 use super::rules::Rule;
 use super::state::{Idx, Kind, Module, Num};
-use crate::spirv::tables;
 use spirv::{Op, StorageClass};
 
 pub(super) struct Checker<'a> {
@@ -302,7 +301,7 @@ impl<'a> Checker<'a> {
         self.every_instruction();
         self.budget = budget;
         let again = std::mem::replace(self.out, found);
-        assert!(self.out.same_as(&again), "{again:?}");
+        debug_assert!(self.out.same_as(&again), "{again:?}");
     }
 
     /// Where phis, variables and merge instructions stand.
@@ -446,15 +445,11 @@ impl<'a> Checker<'a> {
         {
             return;
         }
-        let row = row.grammar;
-        let first = 1 + usize::from(row.has_type) + usize::from(row.has_result);
+        let grammar = row.grammar;
+        let first = 1 + usize::from(grammar.has_type) + usize::from(grammar.has_result);
         // Literals among the words are no ids of narrow values but by accident, so only
         // instructions whose operands are ids are looked at.
-        let literal = row
-            .operands
-            .iter()
-            .any(|o| !matches!(o.kind.category(), tables::Category::Id));
-        let last = if literal {
+        let last = if row.is(is::LITERAL) {
             inst.len().min(first + 1)
         } else {
             inst.len()

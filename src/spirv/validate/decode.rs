@@ -54,8 +54,10 @@ pub(super) struct Decoder<'a> {
     /// The open block, counted from 1; 0 outside.
     block: u32,
     foreign_extension: bool,
-    /// The last decoration without ids that turned out to be allowed, with its words.
+    /// The last decoration that turned out to be allowed with so many numbers.
     decoration: Option<(u32, usize)>,
+    /// The last storage class that turned out to be allowed.
+    class: Option<u32>,
 }
 
 /// One instruction of the pass.
@@ -96,6 +98,7 @@ impl<'a> Decoder<'a> {
             block: 0,
             foreign_extension: false,
             decoration: None,
+            class: None,
         }
     }
 

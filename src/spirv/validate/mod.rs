@@ -35,10 +35,17 @@
 //!
 //! # Cost
 //!
-//! Two passes, linear in the module but for sorting decorations, types and uses. Nothing is
-//! allocated for an instruction, nothing is sized by a number from the module but the table of
-//! ids, which takes four bytes for each 256 ids below the bound. Nothing recurses without a
-//! limit. A [`Validator`] keeps its memory between modules.
+//! Two passes, linear in the module but for sorting decorations, types and uses; the second one
+//! visits what the first did not settle. Nothing is allocated for an instruction, nothing is
+//! sized by a number from the module but the table of ids: four bytes for each id below the
+//! bound, up to as many as the module has words, and four bytes for each 256 ids beyond. Nothing
+//! recurses without a limit. A [`Validator`] keeps its memory between modules.
+//!
+//! What an instruction is checked for is known by its opcode from a table (`ops`). The commonest
+//! shapes (arithmetic on one type, loads, stores, access chains, constants, decorations that take
+//! numbers) are settled by a few comparisons that are enough for all rules of both passes
+//! (`decode::quick`); what they do not show to be right goes the long way, and what that finds is
+//! what is reported. A debug build asks the rules about everything.
 #![forbid(unsafe_code)]
 
 mod arithmetic;

@@ -38,6 +38,8 @@ pub(super) mod is {
     pub(in super::super) const PLACED: u16 = 2048;
     /// It may take or may not take pointers as values.
     pub(in super::super) const TAKES_POINTERS: u16 = 4096;
+    /// It has operands that are no ids.
+    pub(in super::super) const LITERAL: u16 = 8192;
 }
 
 /// The sections of a module (§2.4).
@@ -65,6 +67,8 @@ pub(super) enum Quick {
     /// None.
     No,
     Decorate,
+    MemberDecorate,
+    Pointer,
     Constant,
     Label,
     Branch,
@@ -81,8 +85,8 @@ pub(super) enum Quick {
     Convert(u8),
     /// The same, to another width.
     Resize(u8),
-    /// The same, of one width.
-    Bitcast(u8),
+    /// The same, of as many bits.
+    Bitcast,
     Extract,
     Construct,
     Extended,
@@ -244,6 +248,9 @@ const fn rows() -> [Row; INSTRUCTION_COUNT] {
         if grammar[i].has_type && grammar[i].has_result {
             row.is |= is::PLAIN;
         }
+        if has_literal(grammar[i].operands) {
+            row.is |= is::LITERAL;
+        }
         (row.flat, row.enums) = flat(grammar[i].operands);
         if is_type(grammar[i].opcode) {
             row.is |= is::TYPE | is::DECLARES;
@@ -288,6 +295,17 @@ const fn rows() -> [Row; INSTRUCTION_COUNT] {
         i += 1;
     }
     rows
+}
+
+const fn has_literal(operands: &[Operand]) -> bool {
+    let mut i = 0;
+    while i < operands.len() {
+        if !matches!(operands[i].kind.category(), Category::Id) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// [`Row::flat`] and [`Row::enums`].

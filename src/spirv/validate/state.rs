@@ -187,6 +187,18 @@ impl Type {
     };
 }
 
+impl Type {
+    /// Whether the unused high bits of a literal of this type are as they have to be.
+    pub(super) fn fits(&self, word: u32) -> bool {
+        if self.width == 0 || self.width >= 32 {
+            return true;
+        }
+        let negative = self.kind == Kind::Int && self.signed && word >> (self.width - 1) & 1 == 1;
+        let expected = if negative { u32::MAX >> self.width } else { 0 };
+        word >> self.width == expected
+    }
+}
+
 /// A scalar, vector or cooperative matrix of numbers or booleans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Num {

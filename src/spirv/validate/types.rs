@@ -253,15 +253,8 @@ impl Checker<'_> {
 
     /// The high bits of a literal narrower than its words.
     pub(super) fn literal_bits(&mut self, inst: &Inst<'_>, ty: Idx, at: usize) {
-        let ty = self.m.ty(ty);
-        if ty.width == 0 || ty.width >= 32 {
-            return;
-        }
         let word = inst.word(at);
-        let high = word >> ty.width;
-        let negative = ty.kind == Kind::Int && ty.signed && word >> (ty.width - 1) & 1 == 1;
-        let expected = if negative { u32::MAX >> ty.width } else { 0 };
-        if high != expected {
+        if !self.m.ty(ty).fits(word) {
             self.fault(Rule::LiteralBits, inst.at, Note::Value(word));
         }
     }

@@ -8,32 +8,33 @@
 use super::*;
 use crate::spirv::validate::ops::Quick;
 use crate::spirv::validate::state::{Type, sort};
+use crate::spirv::validate::types::vulkan_class;
+use spirv::StorageClass;
 
 impl<'a> Decoder<'a> {
     /// Whether an instruction is settled; if so, it has left in the module what it leaves there.
     #[inline]
     pub(super) fn quick(&mut self, row: &'static Row, at: u32, words: &'a [u32]) -> bool {
-        match row.quick {
-            Quick::No => false,
-            Quick::Decorate => self.quick_decoration(at, words),
-            Quick::Constant => self.quick_constant(row, at, words),
-            Quick::Label => self.quick_label(at, words),
-            // All others stand in a block.
-            _ if self.block == 0 => false,
-            shape => {
-                let crossed = self.m.cross.len();
-                let settled = match shape {
-                    Quick::Store => self.quick_store(at, words),
-                    Quick::Branch | Quick::BranchConditional => self.quick_branch(at, words),
-                    _ => self.quick_value(row, at, words),
-                };
-                if !settled {
-                    // The long way notes its uses itself.
-                    self.m.cross.truncate(crossed);
-                }
-                settled
-            }
+        if row.quick == Quick::No {
+            return false;
         }
+        if self.block == 0 {
+            return match row.quick {
+                Quick::Decorate => self.quick_decoration(at, words),
+                Quick::MemberDecorate => self.quick_member_decoration(at, words),
+                Quick::Pointer => self.quick_pointer(at, words),
+                Quick::Constant => self.quick_constant(row, at, words),
+                Quick::Label => self.quick_label(at, words),
+                _ => false,
+            };
+        }
+        let crossed = self.m.cross.len();
+        let settled = self.quick_in_block(row, at, words);
+        if !settled {
+            // The long way notes its uses itself.
+            self.m.cross.truncate(crossed);
+        }
+        settled
     }
 
     /// A decoration without ids on what is not defined yet, in the middle of its section.
@@ -41,26 +42,47 @@ impl<'a> Decoder<'a> {
         let &[_, target, kind, ..] = words else {
             return false;
         };
+        let allowed = self.may_decorate(target, kind, words.len() - 3);
+        if allowed {
+            let value = words.get(3).copied().unwrap_or(0);
+            self.decorate(at, target, WHOLE, kind, value);
+        }
+        allowed
+    }
+
+    /// The same of a member. Whether the target has any is for the second pass.
+    fn quick_member_decoration(&mut self, at: u32, words: &[u32]) -> bool {
+        let &[_, target, member, kind, ..] = words else {
+            return false;
+        };
+        let allowed = self.may_decorate(target, kind, words.len() - 4);
+        if allowed {
+            let value = words.get(4).copied().unwrap_or(0);
+            self.decorate(at, target, member.min(WHOLE - 1), kind, value);
+            self.m.pending.push(at);
+        }
+        allowed
+    }
+
+    /// Whether a decoration with so many more words is known to be allowed here, on what is not
+    /// defined yet.
+    #[inline]
+    fn may_decorate(&mut self, target: u32, kind: u32, parameters: usize) -> bool {
         if self.section != section::ANNOTATIONS || target == 0 || target >= self.m.bound {
             return false;
         }
-        if self.decoration != Some((kind, words.len())) {
-            if !self.allowed_decoration(kind, words.len()) {
+        if self.decoration != Some((kind, parameters)) {
+            if !self.allowed_decoration(kind, parameters) {
                 return false;
             }
-            self.decoration = Some((kind, words.len()));
+            self.decoration = Some((kind, parameters));
         }
-        if self.m.def(self.m.ids.get(target)).is_defined() {
-            return false;
-        }
-        let value = words.get(3).copied().unwrap_or(0);
-        self.decorate(at, target, WHOLE, kind, value);
-        true
+        !self.m.def(self.m.ids.get(target)).is_defined()
     }
 
-    /// Whether a decoration takes so many words, all of them numbers, and nothing that is not
-    /// there.
-    fn allowed_decoration(&self, kind: u32, words: usize) -> bool {
+    /// Whether a decoration takes so many parameters, all of them numbers, and nothing that is
+    /// not there.
+    fn allowed_decoration(&self, kind: u32, parameters: usize) -> bool {
         let Some(row) = tables::enumerant(K::Decoration, kind) else {
             return false;
         };
@@ -68,24 +90,67 @@ impl<'a> Decoder<'a> {
             p.kind == K::LiteralInteger && p.quantifier == tables::Quantifier::One
         };
         coverage::enumerant(K::Decoration, kind)
-            && words == 3 + row.parameters.len()
+            && parameters == row.parameters.len()
             && row.parameters.iter().all(number)
-            && self.m.caps.any(row.capabilities)
+            && self.allowed(row)
+    }
+
+    /// A pointer type, in the middle of its section.
+    fn quick_pointer(&mut self, at: u32, words: &'a [u32]) -> bool {
+        let &[_, id, class, pointee] = words else {
+            return false;
+        };
+        if self.section != section::TYPES {
+            return false;
+        }
+        if self.class != Some(class) {
+            if !self.allowed_class(class) {
+                return false;
+            }
+            self.class = Some(class);
+        }
+        // What is no type is of no kind.
+        let pointee = self.m.kind(self.m.ids.get(pointee));
+        if matches!(pointee, Kind::None | Kind::Function) {
+            return false;
+        }
+        let result = self.enter(Op::TypePointer, at, words, id, 0, flag::TYPE);
+        if result != 0 {
+            self.add_type(Op::TypePointer, words, at, result);
+        }
+        result != 0
+    }
+
+    /// Whether a storage class may be named, and by a pointer.
+    fn allowed_class(&self, class: u32) -> bool {
+        let Some(row) = tables::enumerant(K::StorageClass, class) else {
+            return false;
+        };
+        coverage::enumerant(K::StorageClass, class)
+            && StorageClass::from_u32(class).is_some_and(vulkan_class)
+            && self.allowed(row)
+            && row.parameters.is_empty()
+    }
+
+    /// Whether the module declares what an enumerant needs.
+    fn allowed(&self, row: &Enumerant) -> bool {
+        self.m.caps.any(row.capabilities)
             && row.min_version <= self.m.version
             && row.last_version >= self.m.version
     }
 
-    /// A constant of 32 bits, in the middle of its section.
+    /// A constant, in the middle of its section.
     fn quick_constant(&mut self, row: &'static Row, at: u32, words: &[u32]) -> bool {
-        let &[_, ty, id, _] = words else {
+        let &[_, ty, id, literal, ref rest @ ..] = words else {
             return false;
         };
         let idx = self.m.ids.get(ty);
-        let Type { sort, width, .. } = *self.m.ty(idx);
+        let ty = self.m.ty(idx);
         self.section == section::TYPES
-            && sort & row.sort != 0
-            && sort & sort::VECTOR == 0
-            && width == 32
+            && ty.sort & row.sort != 0
+            && ty.sort & sort::VECTOR == 0
+            && rest.len() == usize::from(ty.width == 64)
+            && ty.fits(literal)
             && self.enter(Op::Constant, at, words, id, idx, flag::PLAIN) != 0
     }
 
@@ -107,19 +172,7 @@ impl<'a> Decoder<'a> {
         true
     }
 
-    /// A branch, by a scalar or by none, to labels of this function as far as they are known.
-    fn quick_branch(&mut self, at: u32, words: &[u32]) -> bool {
-        match *words {
-            [_, target] => self.branch_to(at, &[target]),
-            [_, condition, yes, no] => {
-                let ty = self.value(at, condition);
-                // No other bits: a scalar.
-                self.m.ty(ty).sort == sort::BOOL && yes != no && self.branch_to(at, &[yes, no])
-            }
-            _ => false,
-        }
-    }
-
+    /// A branch to labels of this function, as far as they are known.
     fn branch_to(&mut self, at: u32, targets: &[u32]) -> bool {
         let fits = targets.iter().all(|&id| self.is_target(id));
         if fits {
@@ -138,10 +191,7 @@ impl<'a> Decoder<'a> {
         id != 0 && id < self.m.bound && (known || !def.is_defined())
     }
 
-    fn quick_store(&mut self, at: u32, words: &[u32]) -> bool {
-        let &[_, pointer, object] = words else {
-            return false;
-        };
+    fn quick_store(&mut self, at: u32, pointer: u32, object: u32) -> bool {
         let pointer = self.accessed(at, pointer, flag::WRITABLE);
         let Type { sort, elem, .. } = *self.m.ty(pointer);
         sort & sort::WRITABLE != 0
@@ -149,38 +199,48 @@ impl<'a> Decoder<'a> {
             && self.value(at, object) == elem
     }
 
-    /// What has a type and a result.
+    /// What stands in a block.
     #[inline]
-    fn quick_value(&mut self, row: &'static Row, at: u32, words: &'a [u32]) -> bool {
-        let (Some(op), &[_, ty, id, first, ref rest @ ..]) = (row.op(), words) else {
+    fn quick_in_block(&mut self, row: &'static Row, at: u32, words: &'a [u32]) -> bool {
+        let (Some(op), &[_, ty, ref rest @ ..]) = (row.op(), words) else {
             return false;
         };
         let idx = self.m.ids.get(ty);
         let result = *self.m.ty(idx);
         let mut flags = flag::PLAIN;
         let settled = match (row.quick, rest) {
-            (Quick::Unary, []) => result.sort & row.sort != 0 && self.value(at, first) == idx,
-            (Quick::Binary, &[second]) => {
+            (Quick::Store, &[object]) => return self.quick_store(at, ty, object),
+            (Quick::Branch, []) => return self.branch_to(at, &[ty]),
+            (Quick::BranchConditional, &[yes, no]) => {
+                let ty = self.value(at, ty);
+                // No other bits: a scalar.
+                let scalar = self.m.ty(ty).sort == sort::BOOL;
+                return scalar && yes != no && self.branch_to(at, &[yes, no]);
+            }
+            (Quick::Unary, &[_, first]) => {
+                result.sort & row.sort != 0 && self.value(at, first) == idx
+            }
+            (Quick::Binary, &[_, first, second]) => {
                 result.sort & row.sort != 0
                     && self.value(at, first) == idx
                     && self.value(at, second) == idx
             }
-            (Quick::Extended, &[number, ref operands @ ..]) => {
-                self.quick_extended(at, first, number, operands, idx, &result)
+            (Quick::Extended, &[_, set, number, ref operands @ ..]) => {
+                self.quick_extended(at, set, number, operands, idx, &result)
             }
-            (Quick::Load, []) => {
-                let pointer = self.accessed(at, first, flag::READABLE);
+            (Quick::Load, &[_, pointer]) => {
+                let pointer = self.accessed(at, pointer, flag::READABLE);
                 let Type { sort, elem, .. } = *self.m.ty(pointer);
                 result.sort & sort::NUMBERS != 0 && sort & sort::POINTER != 0 && elem == idx
             }
-            (Quick::Chain, indices) => {
-                match self.quick_chain(at, first, indices, &result) {
+            (Quick::Chain, &[_, base, ref indices @ ..]) => {
+                match self.quick_chain(at, base, indices, &result) {
                     Some(access) => flags |= access,
                     None => return false,
                 }
                 true
             }
-            (Quick::Compare, &[second]) => {
+            (Quick::Compare, &[_, first, second]) => {
                 let ty = self.value(at, first);
                 let operand = *self.m.ty(ty);
                 result.sort & sort::BOOL != 0
@@ -188,13 +248,13 @@ impl<'a> Decoder<'a> {
                     && same_dim(&result, &operand)
                     && self.value(at, second) == ty
             }
-            (Quick::Shift, &[amount]) => {
+            (Quick::Shift, &[_, base, amount]) => {
                 result.sort & row.sort != 0
-                    && self.value(at, first) == idx
+                    && self.value(at, base) == idx
                     && self.quick_amount(at, amount, &result)
             }
-            (Quick::Select, &[yes, no]) => {
-                let condition = self.value(at, first);
+            (Quick::Select, &[_, condition, yes, no]) => {
+                let condition = self.value(at, condition);
                 let condition = *self.m.ty(condition);
                 result.sort & sort::NUMBERS != 0
                     && condition.sort & sort::BOOL != 0
@@ -202,31 +262,36 @@ impl<'a> Decoder<'a> {
                     && self.value(at, yes) == idx
                     && self.value(at, no) == idx
             }
-            (Quick::Convert(to) | Quick::Resize(to) | Quick::Bitcast(to), []) => {
-                let operand = self.value(at, first);
+            (Quick::Convert(to) | Quick::Resize(to), &[_, operand]) => {
+                let operand = self.value(at, operand);
                 let operand = *self.m.ty(operand);
-                let width = match row.quick {
-                    Quick::Resize(_) => result.width != operand.width,
-                    Quick::Bitcast(_) => result.width == operand.width,
-                    _ => true,
-                };
                 result.sort & to != 0
                     && operand.sort & row.sort != 0
                     && same_dim(&result, &operand)
-                    && width
+                    && (result.width != operand.width || row.quick == Quick::Convert(to))
             }
-            (Quick::Extract, &[index]) => {
-                let vector = self.value(at, first);
+            (Quick::Bitcast, &[_, operand]) => {
+                let operand = self.value(at, operand);
+                let operand = *self.m.ty(operand);
+                result.sort & row.sort != 0
+                    && operand.sort & row.sort != 0
+                    && bits(&result) == bits(&operand)
+            }
+            (Quick::Extract, &[_, vector, index]) => {
+                let vector = self.value(at, vector);
                 let vector = *self.m.ty(vector);
                 vector.sort & sort::VECTOR != 0 && vector.elem == idx && index < vector.count
             }
-            (Quick::Construct, [_, ..]) => {
-                let parts = words.get(3..).unwrap_or_default();
+            (Quick::Construct, &[_, ref parts @ ..]) => {
                 result.sort & sort::VECTOR != 0
+                    && parts.len() >= 2
                     && parts.len() == result.count as usize
                     && parts.iter().all(|&p| self.value(at, p) == result.elem)
             }
             _ => false,
+        };
+        let Some(&id) = rest.first() else {
+            return false;
         };
         settled && self.enter(op, at, words, id, idx, flags) != 0
     }
@@ -379,6 +444,16 @@ impl<'a> Decoder<'a> {
 /// Whether two scalars or vectors have as many components.
 fn same_dim(a: &Type, b: &Type) -> bool {
     a.sort & sort::VECTOR == b.sort & sort::VECTOR && a.count == b.count
+}
+
+/// The bits of a scalar or vector.
+fn bits(ty: &Type) -> u64 {
+    let dim = if ty.sort & sort::VECTOR != 0 {
+        ty.count
+    } else {
+        1
+    };
+    u64::from(ty.width) * u64::from(dim)
 }
 
 /// An instruction of GLSL.std.450 whose operands have the type of its result.

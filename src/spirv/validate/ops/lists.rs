@@ -207,6 +207,8 @@ pub(super) const QUICK: &[(Quick, u8, &[Op])] = {
     const NUMBER: u8 = sort::FLOAT | sort::INT;
     &[
         (Quick::Decorate, 0, &[O::Decorate]),
+        (Quick::MemberDecorate, 0, &[O::MemberDecorate]),
+        (Quick::Pointer, 0, &[O::TypePointer]),
         (Quick::Constant, NUMBER, &[O::Constant]),
         (Quick::Label, 0, &[O::Label]),
         (Quick::Branch, 0, &[O::Branch]),
@@ -303,7 +305,7 @@ pub(super) const QUICK: &[(Quick, u8, &[Op])] = {
         (Quick::Resize(sort::UNSIGNED), sort::INT, &[O::UConvert]),
         (Quick::Resize(sort::INT), sort::INT, &[O::SConvert]),
         (Quick::Resize(sort::FLOAT), sort::FLOAT, &[O::FConvert]),
-        (Quick::Bitcast(NUMBER), NUMBER, &[O::Bitcast]),
+        (Quick::Bitcast, NUMBER, &[O::Bitcast]),
         (Quick::Extract, sort::NUMBERS, &[O::CompositeExtract]),
         (Quick::Construct, sort::NUMBERS, &[O::CompositeConstruct]),
         (Quick::Extended, 0, &[O::ExtInst]),
