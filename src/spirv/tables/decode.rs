@@ -132,16 +132,22 @@ pub fn operands<C: Context>(
 impl<C: Context, F: FnMut(Found)> Walk<'_, C, F> {
     fn list(&mut self, operands: &'static [super::Operand]) -> Result<(), Malformed> {
         for operand in operands {
+            let kind = operand.kind;
+            let left = self.at < self.words.len();
             match operand.quantifier {
-                Quantifier::One => self.operand(operand.kind)?,
+                // The commonest operand, and one that is always a word.
+                Quantifier::One if left && kind.category() == Category::Id => {
+                    self.take(kind, 1, None);
+                }
+                Quantifier::One => self.operand(kind)?,
                 Quantifier::Optional => {
-                    if self.at < self.words.len() {
-                        self.operand(operand.kind)?;
+                    if left {
+                        self.operand(kind)?;
                     }
                 }
                 Quantifier::Any => {
                     while self.at < self.words.len() {
-                        self.operand(operand.kind)?;
+                        self.operand(kind)?;
                     }
                 }
             }

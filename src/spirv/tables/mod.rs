@@ -45,11 +45,20 @@ pub enum Category {
 
 impl OperandKind {
     /// What a word of this kind holds.
-    pub fn category(self) -> Category {
-        kinds::CATEGORIES
-            .get(self as usize)
-            .copied()
-            .unwrap_or(Category::Literal)
+    #[inline]
+    pub const fn category(self) -> Category {
+        // Every kind has its entry.
+        kinds::CATEGORIES[self as usize]
+    }
+
+    /// Whether an operand of this kind is one word, beside what an enumerant brings with it.
+    #[inline]
+    pub(crate) const fn is_one_word(self) -> bool {
+        match self.category() {
+            Category::Id | Category::BitEnum | Category::ValueEnum => true,
+            Category::Literal => matches!(self, OperandKind::LiteralInteger),
+            Category::Composite => false,
+        }
     }
 }
 
@@ -210,7 +219,21 @@ pub(crate) struct Enumeration {
 /// ```
 #[inline]
 pub fn instruction(opcode: u16) -> Option<&'static Instruction> {
-    instructions::INSTRUCTIONS.get(instructions::OPCODES.row(u32::from(opcode))?)
+    instructions::INSTRUCTIONS.get(instruction_index(opcode)?)
+}
+
+/// How many rows the opcode table has.
+pub(crate) const INSTRUCTION_COUNT: usize = instructions::INSTRUCTIONS.len();
+
+/// The rows of the opcode table, for tables beside it that are made when the crate is built.
+pub(crate) const fn instruction_rows() -> &'static [Instruction; INSTRUCTION_COUNT] {
+    &instructions::INSTRUCTIONS
+}
+
+/// The index of an opcode's row, for tables beside this one.
+#[inline]
+pub(crate) fn instruction_index(opcode: u16) -> Option<usize> {
+    instructions::OPCODES.row(u32::from(opcode))
 }
 
 /// Every row of the opcode table, in the order of the opcodes.

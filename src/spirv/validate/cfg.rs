@@ -6,23 +6,106 @@ use super::error::Note;
 use super::rules::Rule;
 use super::state::{Block, Function, Idx, Kind};
 use super::structure::Structure;
-use spirv::Op;
+use spirv::{Capability, Op};
 
 /// What one function's control flow needs; kept between functions and modules.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub(super) graph: Graph,
-    pub(super) doms: Dominators,
+    /// The graph's, where [`Flow::known`].
+    doms: Dominators,
+    known: bool,
+    /// Whether every block but the first has a branch to it from one that stands before it, and
+    /// `structural_doms` are there.
+    in_order: bool,
+    structured: bool,
     /// The graph with edges from headers to merge blocks and continue targets.
     pub(super) structural: Graph,
-    /// How many of a block's structural edges come first and are no branches.
-    pub(super) declared: Vec<u32>,
+    pub(super) blocks: Vec<Outline>,
     pub(super) structural_doms: Dominators,
     pub(super) structure: Structure,
     /// Per block: the last phi, by its offset, that named it as a parent.
     seen: Vec<u32>,
     /// A block's predecessors, each once: a switch may name one for every case.
     parents: Vec<u32>,
+}
+
+/// A block's merge instruction and its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outline {
+    /// Offset of the merge instruction, 0 if there is none.
+    pub(super) merge_at: u32,
+    /// Whether that is a loop's.
+    pub(super) is_loop: bool,
+    pub(super) ends: Ends,
+    /// How many of the structural edges come first and are no branches.
+    declared: u8,
+    /// The merge block, [`NONE`] where there is none in the function.
+    pub(super) merge: u32,
+    /// A loop's continue target, [`NONE`] where there is none in the function.
+    pub(super) target: u32,
+    /// Offset of the termination instruction, 0 if there is none.
+    pub(super) end_at: u32,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    Conditional,
+    Switch,
+    Otherwise,
+}
+
+impl Flow {
+    /// The dominator trees that are needed for certain.
+    fn dominators(&mut self, structured: bool) {
+        // Where every block has a branch to it from one that stands before it, all are reached,
+        // and by induction no dominator stands after what it dominates.
+        let early = |b: u32| self.graph.preds(b).first().is_some_and(|&p| p < b);
+        let count = u32::try_from(self.graph.len()).unwrap_or(0);
+        self.in_order = structured && (1..count).all(early);
+        self.structured = structured;
+        self.known = false;
+        if structured {
+            self.structural_doms.compute(&self.structural);
+        }
+        if !self.in_order {
+            self.doms.compute(&self.graph);
+            self.known = true;
+        }
+    }
+
+    /// Whether the entry does not reach `b` or every path to it goes through `a`.
+    fn covers(&mut self, a: u32, b: u32) -> bool {
+        // The structural graph has more paths, so what dominates in it dominates.
+        if self.structured && self.structural_doms.dominates(a, b) {
+            return true;
+        }
+        if !self.known {
+            self.doms.compute(&self.graph);
+            self.known = true;
+        }
+        !self.doms.reaches(b) || self.doms.dominates(a, b)
+    }
+
+    pub(super) fn outline(&self, block: u32) -> Outline {
+        self.blocks.get(block as usize).copied().unwrap_or(Outline {
+            merge_at: 0,
+            is_loop: false,
+            ends: Ends::Otherwise,
+            declared: 0,
+            merge: NONE,
+            target: NONE,
+            end_at: 0,
+        })
+    }
+
+    /// How many of a block's structural edges come first and are no branches.
+    pub(super) fn declared(&self, block: u32) -> u32 {
+        self.blocks
+            .get(block as usize)
+            .map_or(0, |b| b.declared.into())
+    }
 }
 
 /// The part of the module that one function's checks read.
@@ -56,7 +139,8 @@ impl Checker<'_> {
                 count: function.blocks,
             };
             self.build(body, flow);
-            flow.doms.compute(&flow.graph);
+            let structured = body.count != 0 && self.m.has_cap(Capability::Shader);
+            flow.dominators(structured);
             self.block_order(body, flow);
             // Uses in other blocks stand in the order of the functions.
             while let Some(&(def, user, word)) = self.m.cross.get(cross) {
@@ -64,12 +148,14 @@ impl Checker<'_> {
                     break;
                 };
                 cross += 1;
-                if flow.doms.reaches(user) && !flow.doms.dominates(def, user) {
+                if !flow.covers(def, user) {
                     self.fault(Rule::Dominance, word, Note::None);
                 }
             }
             self.phis(body, flow);
-            self.structured(body, flow);
+            if structured {
+                self.structured(body, flow);
+            }
         }
     }
 
@@ -96,47 +182,67 @@ impl Checker<'_> {
     fn build(&mut self, body: Body, flow: &mut Flow) {
         flow.graph.clear();
         flow.structural.clear();
-        flow.declared.clear();
+        flow.blocks.clear();
         for b in 0..body.count {
-            let block = self.block(body, b);
-            let mut declared = 0;
-            if block.merge != 0 {
-                let merge = self.inst(block.merge);
-                let targets = if merge.op == Op::LoopMerge { 2 } else { 1 };
-                for i in 1..=targets {
-                    if let Some(to) = self.branch(body, block.merge, merge.word(i), false) {
-                        flow.structural.edge(to);
-                        declared += 1;
-                    }
+            let Block { merge, end, .. } = self.block(body, b);
+            let mut outline = Outline {
+                merge_at: merge,
+                is_loop: false,
+                ends: Ends::Otherwise,
+                declared: 0,
+                merge: NONE,
+                target: NONE,
+                end_at: end,
+            };
+            if merge != 0 {
+                outline.is_loop = self.op_at(merge) == Op::LoopMerge;
+                outline.merge = self.declared(body, flow, merge, 1);
+                if outline.is_loop {
+                    outline.target = self.declared(body, flow, merge, 2);
                 }
+                let known = |to: u32| u8::from(to != NONE);
+                outline.declared = known(outline.merge) + known(outline.target);
             }
-            flow.declared.push(declared);
-            if block.end != 0 {
-                let end = self.inst(block.end);
-                let (first, step) = match end.op {
-                    Op::Branch => (1, usize::MAX),
-                    Op::BranchConditional => (2, 1),
-                    Op::Switch => (2, 1 + self.switch_width(end.word(1))),
-                    _ => (usize::MAX, 1),
-                };
-                let last = match end.op {
-                    Op::BranchConditional => 4,
-                    _ => end.words.len(),
-                };
-                let mut i = first;
-                while i < last {
-                    if let Some(to) = self.branch(body, block.end, end.word(i), true) {
-                        flow.graph.edge(to);
-                        flow.structural.edge(to);
-                    }
-                    i = i.saturating_add(step);
-                }
+            if end != 0 {
+                outline.ends = self.branches_of(body, flow, end);
             }
+            flow.blocks.push(outline);
             flow.graph.end_block();
             flow.structural.end_block();
         }
         flow.graph.invert();
         flow.structural.invert();
+    }
+
+    /// An edge to a block that a merge instruction names.
+    fn declared(&mut self, body: Body, flow: &mut Flow, merge: u32, word: usize) -> u32 {
+        let id = self.word_at(merge, word);
+        let to = self.branch(body, merge, id, false);
+        if let Some(to) = to {
+            flow.structural.edge(to);
+        }
+        to.unwrap_or(NONE)
+    }
+
+    /// The edges of a block's end.
+    fn branches_of(&mut self, body: Body, flow: &mut Flow, at: u32) -> Ends {
+        let end = self.bare(at);
+        let (ends, targets, step) = match end.op {
+            Op::Branch => (Ends::Otherwise, 1..2, 1),
+            Op::BranchConditional => (Ends::Conditional, 2..4, 1),
+            Op::Switch => {
+                let step = 1 + self.switch_width(end.word(1));
+                (Ends::Switch, 2..end.len(), step)
+            }
+            _ => return Ends::Otherwise,
+        };
+        for i in targets.step_by(step) {
+            if let Some(to) = self.branch(body, at, end.word(i), true) {
+                flow.graph.edge(to);
+                flow.structural.edge(to);
+            }
+        }
+        ends
     }
 
     /// The words of a switch's literals.
@@ -169,6 +275,9 @@ impl Checker<'_> {
     }
 
     fn block_order(&mut self, body: Body, flow: &Flow) {
+        if flow.in_order {
+            return;
+        }
         for b in 1..body.count {
             let dom = flow.doms.idom(b);
             if dom != NONE && dom > b {
@@ -188,8 +297,7 @@ impl Checker<'_> {
             let mut at = self.next(block.word);
             let mut counted = false;
             while at < self.end() {
-                let inst = self.inst(at);
-                match inst.op {
+                match self.op_at(at) {
                     Op::Line | Op::NoLine => {}
                     Op::Phi => {
                         if !std::mem::replace(&mut counted, true) {
@@ -248,8 +356,16 @@ impl Checker<'_> {
         }
     }
 
-    fn phi_value(&mut self, body: Body, flow: &Flow, block: u32, value: Idx, parent: u32, at: u32) {
-        if !flow.doms.reaches(block) {
+    fn phi_value(
+        &mut self,
+        body: Body,
+        flow: &mut Flow,
+        block: u32,
+        value: Idx,
+        parent: u32,
+        at: u32,
+    ) {
+        if !flow.in_order && !flow.doms.reaches(block) {
             return;
         }
         let def = *self.m.def(value);
@@ -257,8 +373,7 @@ impl Checker<'_> {
         if def.func != 0 && def.func != func {
             self.fault(Rule::OtherFunction, at, Note::Id(def.id));
         } else if let Some(def_block) = body.local(def.block)
-            && flow.doms.reaches(parent)
-            && !flow.doms.dominates(def_block, parent)
+            && !flow.covers(def_block, parent)
         {
             self.fault(Rule::PhiDominance, at, Note::Id(def.id));
         }

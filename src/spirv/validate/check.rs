@@ -1,11 +1,10 @@
 //! The second pass: each instruction against what its operands are.
 
 use super::Options;
-use super::decode::{is_constant, is_terminator};
 use super::error::{Note, Sink};
+use super::ops::{self, Row, is, is_constant};
 use super::rules::Rule;
 use super::state::{Idx, Kind, Module, Num};
-use crate::spirv::tables;
 use spirv::{Op, StorageClass};
 
 pub(super) struct Checker<'a> {
@@ -38,6 +37,8 @@ enum Place {
 pub(super) struct Inst<'a> {
     pub(super) at: u32,
     pub(super) op: Op,
+    /// What is known of the opcode, if the grammar has it.
+    row: Option<&'static Row>,
     pub(super) words: &'a [u32],
     pub(super) ty: Idx,
     pub(super) id: Idx,
@@ -46,6 +47,11 @@ pub(super) struct Inst<'a> {
 impl Inst<'_> {
     pub(super) fn word(&self, i: usize) -> u32 {
         self.words.get(i).copied().unwrap_or(0)
+    }
+
+    /// Whether the opcode is one of these; those that are not known are anything.
+    pub(super) fn is(&self, bits: u16) -> bool {
+        self.row.is_none_or(|row| row.is(bits))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -100,32 +106,49 @@ impl<'a> Checker<'a> {
 
     #[inline]
     pub(super) fn inst(&self, at: u32) -> Inst<'a> {
-        let words = self.words;
-        let first = words.get(at as usize).copied().unwrap_or(0);
-        let next = (at + (first >> 16)) as usize;
-        let words = words.get(at as usize..next).unwrap_or_default();
-        let row = tables::instruction((first & 0xFFFF) as u16);
-        let (has_type, has_result) = row.map_or((false, false), |r| (r.has_type, r.has_result));
-        let word = |i: usize| words.get(i).copied().unwrap_or(0);
-        let id = match (has_type, has_result) {
-            (true, true) => self.m.ids.get(word(2)),
-            (false, true) => self.m.ids.get(word(1)),
-            _ => 0,
+        let mut inst = self.bare(at);
+        let Some(row) = inst.row else {
+            return inst;
         };
-        let def = self.m.def(id);
-        let op = if def.word == at {
-            def.op
-        } else {
-            Op::from_u32(first & 0xFFFF).unwrap_or(Op::Nop)
+        if row.grammar.has_type {
+            inst.ty = self.m.ids.get(inst.word(1));
+        }
+        if row.grammar.has_result {
+            let id = if row.grammar.has_type { 2 } else { 1 };
+            inst.id = self.m.ids.get(inst.word(id));
+        }
+        inst
+    }
+
+    /// An instruction without its result and its type.
+    #[inline]
+    pub(super) fn bare(&self, at: u32) -> Inst<'a> {
+        let all = self.words.get(at as usize..).unwrap_or_default();
+        let first = all.first().copied().unwrap_or(0);
+        let row = ops::row((first & 0xFFFF) as u16);
+        let op = match row {
+            Some(row) => row.op(),
+            None => Op::from_u32(first & 0xFFFF),
         };
-        let ty = if has_type { self.m.ids.get(word(1)) } else { 0 };
         Inst {
             at,
-            op,
-            words,
-            ty,
-            id,
+            op: op.unwrap_or(Op::Nop),
+            row,
+            words: all.get(..(first >> 16) as usize).unwrap_or_default(),
+            ty: 0,
+            id: 0,
         }
+    }
+
+    /// The opcode of the instruction here.
+    #[inline]
+    pub(super) fn op_at(&self, at: u32) -> Op {
+        let opcode = self.word_at(at, 0) & 0xFFFF;
+        match ops::row(opcode as u16) {
+            Some(row) => row.op(),
+            None => Op::from_u32(opcode),
+        }
+        .unwrap_or(Op::Nop)
     }
 
     /// The definition that an operand names.
@@ -191,6 +214,7 @@ impl<'a> Checker<'a> {
         })
     }
 
+    #[inline]
     pub(super) fn word_at(&self, at: u32, offset: usize) -> u32 {
         self.words.get(at as usize + offset).copied().unwrap_or(0)
     }
@@ -233,8 +257,33 @@ impl<'a> Checker<'a> {
         self.m.class(self.m.type_of(pointer))
     }
 
-    /// Checks every instruction.
+    /// Checks every instruction that the first pass did not settle. What it settled stands on
+    /// what came before, in order; where a fault was found or something not covered, that may
+    /// not be so, and every instruction is checked.
     pub(super) fn instructions(&mut self) {
+        if !self.out.is_clean() {
+            return self.every_instruction();
+        }
+        let m = self.m;
+        let mut next = 0;
+        for &at in &m.pending {
+            if at != next {
+                // What is settled is neither a label nor a phi nor a variable.
+                self.place = Place::Elsewhere;
+            }
+            let inst = self.inst(at);
+            self.adjacency(&inst);
+            if !inst.is(is::PLACED) {
+                self.instruction(&inst);
+            }
+            next = self.next(at);
+        }
+        if cfg!(debug_assertions) {
+            self.settled_rightly();
+        }
+    }
+
+    fn every_instruction(&mut self) {
         let mut at = 5;
         while at < self.end() {
             let inst = self.inst(at);
@@ -242,6 +291,17 @@ impl<'a> Checker<'a> {
             self.instruction(&inst);
             at = self.next(at);
         }
+    }
+
+    /// That the rules find nothing in what the first pass settled.
+    fn settled_rightly(&mut self) {
+        let found = std::mem::replace(self.out, Sink::new(self.options.beyond_spirv_val));
+        let budget = self.budget;
+        self.place = Place::Elsewhere;
+        self.every_instruction();
+        self.budget = budget;
+        let again = std::mem::replace(self.out, found);
+        debug_assert!(self.out.same_as(&again), "{again:?}");
     }
 
     /// Where phis, variables and merge instructions stand.
@@ -279,7 +339,7 @@ impl<'a> Checker<'a> {
             }
             Op::LoopMerge | Op::SelectionMerge => {
                 self.place = Place::Elsewhere;
-                let next = self.inst(self.next(inst.at)).op;
+                let next = self.op_at(self.next(inst.at));
                 let fits = match inst.op {
                     Op::LoopMerge => matches!(next, Op::Branch | Op::BranchConditional),
                     _ => matches!(next, Op::BranchConditional | Op::Switch),
@@ -368,6 +428,7 @@ impl<'a> Checker<'a> {
         if !self.narrow {
             return;
         }
+        let Some(row) = inst.row else { return };
         if matches!(
             inst.op,
             Op::Store
@@ -380,22 +441,15 @@ impl<'a> Checker<'a> {
                 | Op::DecorateId
         ) || (inst.op as u32) < Op::Variable as u32
             || inst.op == Op::Label
-            || is_terminator(inst.op) && inst.op != Op::ReturnValue && inst.op != Op::Switch
+            || row.is(is::TERMINATOR) && inst.op != Op::ReturnValue && inst.op != Op::Switch
         {
             return;
         }
-        let row = tables::instruction(inst.op as u32 as u16);
-        let first = row.map_or(1, |r| {
-            1 + usize::from(r.has_type) + usize::from(r.has_result)
-        });
+        let grammar = row.grammar;
+        let first = 1 + usize::from(grammar.has_type) + usize::from(grammar.has_result);
         // Literals among the words are no ids of narrow values but by accident, so only
         // instructions whose operands are ids are looked at.
-        let Some(row) = row else { return };
-        let literal = row
-            .operands
-            .iter()
-            .any(|o| !matches!(o.kind.category(), tables::Category::Id));
-        let last = if literal {
+        let last = if row.is(is::LITERAL) {
             inst.len().min(first + 1)
         } else {
             inst.len()

@@ -256,92 +256,91 @@ pub(super) fn enumerant(kind: K, value: u32) -> bool {
     }
 }
 
-/// Whether an opcode's rules are checked.
+/// The opcodes whose rules are checked.
 #[rustfmt::skip]
-pub(super) fn opcode(op: Op) -> bool {
+pub(super) const OPCODES: &[Op] = {
     use Op as O;
-    matches!(
-        op,
+    &[
         // Debug, annotation, extension, mode setting
-        O::Nop | O::Undef | O::SourceContinued | O::Source | O::SourceExtension | O::Name
-        | O::MemberName | O::String | O::Line | O::NoLine | O::ModuleProcessed | O::Extension
-        | O::ExtInstImport | O::ExtInst | O::MemoryModel | O::EntryPoint | O::ExecutionMode
-        | O::ExecutionModeId | O::Capability | O::Decorate | O::MemberDecorate | O::DecorateId
-        | O::DecorateString | O::MemberDecorateString
+        O::Nop, O::Undef, O::SourceContinued, O::Source, O::SourceExtension, O::Name,
+        O::MemberName, O::String, O::Line, O::NoLine, O::ModuleProcessed, O::Extension,
+        O::ExtInstImport, O::ExtInst, O::MemoryModel, O::EntryPoint, O::ExecutionMode,
+        O::ExecutionModeId, O::Capability, O::Decorate, O::MemberDecorate, O::DecorateId,
+        O::DecorateString, O::MemberDecorateString,
         // Types and constants
-        | O::TypeVoid | O::TypeBool | O::TypeInt | O::TypeFloat | O::TypeVector | O::TypeMatrix
-        | O::TypeImage | O::TypeSampler | O::TypeSampledImage | O::TypeArray | O::TypeRuntimeArray
-        | O::TypeStruct | O::TypePointer | O::TypeFunction | O::TypeForwardPointer
-        | O::TypeCooperativeMatrixKHR
-        | O::ConstantTrue | O::ConstantFalse | O::Constant | O::ConstantComposite | O::ConstantNull
-        | O::SpecConstantTrue | O::SpecConstantFalse | O::SpecConstant | O::SpecConstantComposite
-        | O::SpecConstantOp
+        O::TypeVoid, O::TypeBool, O::TypeInt, O::TypeFloat, O::TypeVector, O::TypeMatrix,
+        O::TypeImage, O::TypeSampler, O::TypeSampledImage, O::TypeArray, O::TypeRuntimeArray,
+        O::TypeStruct, O::TypePointer, O::TypeFunction, O::TypeForwardPointer,
+        O::TypeCooperativeMatrixKHR,
+        O::ConstantTrue, O::ConstantFalse, O::Constant, O::ConstantComposite, O::ConstantNull,
+        O::SpecConstantTrue, O::SpecConstantFalse, O::SpecConstant, O::SpecConstantComposite,
+        O::SpecConstantOp,
         // Functions and memory
-        | O::Function | O::FunctionParameter | O::FunctionEnd | O::FunctionCall
-        | O::Variable | O::Load | O::Store | O::CopyMemory | O::AccessChain | O::InBoundsAccessChain
-        | O::PtrAccessChain | O::InBoundsPtrAccessChain | O::ArrayLength | O::ImageTexelPointer
-        | O::PtrEqual | O::PtrNotEqual | O::PtrDiff
+        O::Function, O::FunctionParameter, O::FunctionEnd, O::FunctionCall,
+        O::Variable, O::Load, O::Store, O::CopyMemory, O::AccessChain, O::InBoundsAccessChain,
+        O::PtrAccessChain, O::InBoundsPtrAccessChain, O::ArrayLength, O::ImageTexelPointer,
+        O::PtrEqual, O::PtrNotEqual, O::PtrDiff,
         // Composites
-        | O::VectorExtractDynamic | O::VectorInsertDynamic | O::VectorShuffle | O::CompositeConstruct
-        | O::CompositeExtract | O::CompositeInsert | O::CopyObject | O::CopyLogical | O::Transpose
+        O::VectorExtractDynamic, O::VectorInsertDynamic, O::VectorShuffle, O::CompositeConstruct,
+        O::CompositeExtract, O::CompositeInsert, O::CopyObject, O::CopyLogical, O::Transpose,
         // Images
-        | O::SampledImage | O::ImageSampleImplicitLod | O::ImageSampleExplicitLod
-        | O::ImageSampleDrefImplicitLod | O::ImageSampleDrefExplicitLod
-        | O::ImageFetch | O::ImageGather | O::ImageDrefGather | O::ImageRead | O::ImageWrite
-        | O::Image | O::ImageQuerySizeLod | O::ImageQuerySize | O::ImageQueryLevels
-        | O::ImageQuerySamples | O::ImageQueryLod
+        O::SampledImage, O::ImageSampleImplicitLod, O::ImageSampleExplicitLod,
+        O::ImageSampleDrefImplicitLod, O::ImageSampleDrefExplicitLod,
+        O::ImageFetch, O::ImageGather, O::ImageDrefGather, O::ImageRead, O::ImageWrite,
+        O::Image, O::ImageQuerySizeLod, O::ImageQuerySize, O::ImageQueryLevels,
+        O::ImageQuerySamples, O::ImageQueryLod,
         // Conversion
-        | O::ConvertFToU | O::ConvertFToS | O::ConvertSToF | O::ConvertUToF | O::UConvert
-        | O::SConvert | O::FConvert | O::QuantizeToF16 | O::ConvertPtrToU | O::ConvertUToPtr
-        | O::Bitcast
+        O::ConvertFToU, O::ConvertFToS, O::ConvertSToF, O::ConvertUToF, O::UConvert,
+        O::SConvert, O::FConvert, O::QuantizeToF16, O::ConvertPtrToU, O::ConvertUToPtr,
+        O::Bitcast,
         // Arithmetic
-        | O::SNegate | O::FNegate | O::IAdd | O::FAdd | O::ISub | O::FSub | O::IMul | O::FMul
-        | O::UDiv | O::SDiv | O::FDiv | O::UMod | O::SRem | O::SMod | O::FRem | O::FMod
-        | O::VectorTimesScalar | O::MatrixTimesScalar | O::VectorTimesMatrix | O::MatrixTimesVector
-        | O::MatrixTimesMatrix | O::OuterProduct | O::Dot | O::IAddCarry | O::ISubBorrow
-        | O::UMulExtended | O::SMulExtended
-        | O::SDot | O::UDot | O::SUDot | O::SDotAccSat | O::UDotAccSat | O::SUDotAccSat
+        O::SNegate, O::FNegate, O::IAdd, O::FAdd, O::ISub, O::FSub, O::IMul, O::FMul,
+        O::UDiv, O::SDiv, O::FDiv, O::UMod, O::SRem, O::SMod, O::FRem, O::FMod,
+        O::VectorTimesScalar, O::MatrixTimesScalar, O::VectorTimesMatrix, O::MatrixTimesVector,
+        O::MatrixTimesMatrix, O::OuterProduct, O::Dot, O::IAddCarry, O::ISubBorrow,
+        O::UMulExtended, O::SMulExtended,
+        O::SDot, O::UDot, O::SUDot, O::SDotAccSat, O::UDotAccSat, O::SUDotAccSat,
         // Bits
-        | O::ShiftRightLogical | O::ShiftRightArithmetic | O::ShiftLeftLogical | O::BitwiseOr
-        | O::BitwiseXor | O::BitwiseAnd | O::Not | O::BitFieldInsert | O::BitFieldSExtract
-        | O::BitFieldUExtract | O::BitReverse | O::BitCount
+        O::ShiftRightLogical, O::ShiftRightArithmetic, O::ShiftLeftLogical, O::BitwiseOr,
+        O::BitwiseXor, O::BitwiseAnd, O::Not, O::BitFieldInsert, O::BitFieldSExtract,
+        O::BitFieldUExtract, O::BitReverse, O::BitCount,
         // Logic
-        | O::Any | O::All | O::IsNan | O::IsInf | O::LogicalEqual | O::LogicalNotEqual
-        | O::LogicalOr | O::LogicalAnd | O::LogicalNot | O::Select | O::IEqual | O::INotEqual
-        | O::UGreaterThan | O::SGreaterThan | O::UGreaterThanEqual | O::SGreaterThanEqual
-        | O::ULessThan | O::SLessThan | O::ULessThanEqual | O::SLessThanEqual
-        | O::FOrdEqual | O::FUnordEqual | O::FOrdNotEqual | O::FUnordNotEqual | O::FOrdLessThan
-        | O::FUnordLessThan | O::FOrdGreaterThan | O::FUnordGreaterThan | O::FOrdLessThanEqual
-        | O::FUnordLessThanEqual | O::FOrdGreaterThanEqual | O::FUnordGreaterThanEqual
+        O::Any, O::All, O::IsNan, O::IsInf, O::LogicalEqual, O::LogicalNotEqual,
+        O::LogicalOr, O::LogicalAnd, O::LogicalNot, O::Select, O::IEqual, O::INotEqual,
+        O::UGreaterThan, O::SGreaterThan, O::UGreaterThanEqual, O::SGreaterThanEqual,
+        O::ULessThan, O::SLessThan, O::ULessThanEqual, O::SLessThanEqual,
+        O::FOrdEqual, O::FUnordEqual, O::FOrdNotEqual, O::FUnordNotEqual, O::FOrdLessThan,
+        O::FUnordLessThan, O::FOrdGreaterThan, O::FUnordGreaterThan, O::FOrdLessThanEqual,
+        O::FUnordLessThanEqual, O::FOrdGreaterThanEqual, O::FUnordGreaterThanEqual,
         // Control flow
-        | O::Phi | O::LoopMerge | O::SelectionMerge | O::Label | O::Branch | O::BranchConditional
-        | O::Switch | O::Return | O::ReturnValue | O::Unreachable
+        O::Phi, O::LoopMerge, O::SelectionMerge, O::Label, O::Branch, O::BranchConditional,
+        O::Switch, O::Return, O::ReturnValue, O::Unreachable,
         // Atomics and barriers
-        | O::AtomicLoad | O::AtomicStore | O::AtomicExchange | O::AtomicCompareExchange
-        | O::AtomicIIncrement | O::AtomicIDecrement | O::AtomicIAdd | O::AtomicISub | O::AtomicSMin
-        | O::AtomicUMin | O::AtomicSMax | O::AtomicUMax | O::AtomicAnd | O::AtomicOr | O::AtomicXor
-        | O::AtomicFAddEXT | O::AtomicFMinEXT | O::AtomicFMaxEXT
-        | O::ControlBarrier | O::MemoryBarrier
+        O::AtomicLoad, O::AtomicStore, O::AtomicExchange, O::AtomicCompareExchange,
+        O::AtomicIIncrement, O::AtomicIDecrement, O::AtomicIAdd, O::AtomicISub, O::AtomicSMin,
+        O::AtomicUMin, O::AtomicSMax, O::AtomicUMax, O::AtomicAnd, O::AtomicOr, O::AtomicXor,
+        O::AtomicFAddEXT, O::AtomicFMinEXT, O::AtomicFMaxEXT,
+        O::ControlBarrier, O::MemoryBarrier,
         // Groups
-        | O::GroupNonUniformElect | O::GroupNonUniformAll | O::GroupNonUniformAny
-        | O::GroupNonUniformAllEqual | O::GroupNonUniformBroadcast | O::GroupNonUniformBroadcastFirst
-        | O::GroupNonUniformBallot | O::GroupNonUniformInverseBallot
-        | O::GroupNonUniformBallotBitExtract | O::GroupNonUniformBallotBitCount
-        | O::GroupNonUniformBallotFindLSB | O::GroupNonUniformBallotFindMSB
-        | O::GroupNonUniformShuffle | O::GroupNonUniformShuffleXor | O::GroupNonUniformShuffleUp
-        | O::GroupNonUniformShuffleDown | O::GroupNonUniformIAdd | O::GroupNonUniformFAdd
-        | O::GroupNonUniformIMul | O::GroupNonUniformFMul | O::GroupNonUniformSMin
-        | O::GroupNonUniformUMin | O::GroupNonUniformFMin | O::GroupNonUniformSMax
-        | O::GroupNonUniformUMax | O::GroupNonUniformFMax | O::GroupNonUniformBitwiseAnd
-        | O::GroupNonUniformBitwiseOr | O::GroupNonUniformBitwiseXor | O::GroupNonUniformLogicalAnd
-        | O::GroupNonUniformLogicalOr | O::GroupNonUniformLogicalXor
-        | O::GroupNonUniformQuadBroadcast | O::GroupNonUniformQuadSwap | O::GroupNonUniformRotateKHR
+        O::GroupNonUniformElect, O::GroupNonUniformAll, O::GroupNonUniformAny,
+        O::GroupNonUniformAllEqual, O::GroupNonUniformBroadcast, O::GroupNonUniformBroadcastFirst,
+        O::GroupNonUniformBallot, O::GroupNonUniformInverseBallot,
+        O::GroupNonUniformBallotBitExtract, O::GroupNonUniformBallotBitCount,
+        O::GroupNonUniformBallotFindLSB, O::GroupNonUniformBallotFindMSB,
+        O::GroupNonUniformShuffle, O::GroupNonUniformShuffleXor, O::GroupNonUniformShuffleUp,
+        O::GroupNonUniformShuffleDown, O::GroupNonUniformIAdd, O::GroupNonUniformFAdd,
+        O::GroupNonUniformIMul, O::GroupNonUniformFMul, O::GroupNonUniformSMin,
+        O::GroupNonUniformUMin, O::GroupNonUniformFMin, O::GroupNonUniformSMax,
+        O::GroupNonUniformUMax, O::GroupNonUniformFMax, O::GroupNonUniformBitwiseAnd,
+        O::GroupNonUniformBitwiseOr, O::GroupNonUniformBitwiseXor, O::GroupNonUniformLogicalAnd,
+        O::GroupNonUniformLogicalOr, O::GroupNonUniformLogicalXor,
+        O::GroupNonUniformQuadBroadcast, O::GroupNonUniformQuadSwap, O::GroupNonUniformRotateKHR,
         // Others
-        | O::ReadClockKHR | O::ExpectKHR | O::AssumeTrueKHR
-        | O::CooperativeMatrixLoadKHR | O::CooperativeMatrixStoreKHR | O::CooperativeMatrixMulAddKHR
-        | O::CooperativeMatrixLengthKHR
-    )
-}
+        O::ReadClockKHR, O::ExpectKHR, O::AssumeTrueKHR,
+        O::CooperativeMatrixLoadKHR, O::CooperativeMatrixStoreKHR, O::CooperativeMatrixMulAddKHR,
+        O::CooperativeMatrixLengthKHR,
+    ]
+};
 
 /// Whether the environment allows a capability without an extension, as a minor version of
 /// Vulkan 1 from which on it does.

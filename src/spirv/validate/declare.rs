@@ -1,8 +1,8 @@
 //! Type declarations: what later checks ask of a type is worked out once, from its parts, so
 //! that no check descends into a type.
 
-use super::decode::{Decoder, allows_layout};
-use super::state::{Idx, Kind, Type, flag, has};
+use super::decode::Decoder;
+use super::state::{Idx, Kind, Type, flag, has, sort};
 use spirv::{Decoration, Op, StorageClass};
 
 impl<'a> Decoder<'a> {
@@ -125,10 +125,44 @@ impl<'a> Decoder<'a> {
             self.m.unique_types.push(at);
         }
         ty.def = result;
+        ty.sort = self.sort(&ty);
         let index = u32::try_from(self.m.types.len()).unwrap_or(0);
         self.m.types.push(ty);
         if let Some(def) = self.m.def_mut(result) {
             def.type_at = index;
+        }
+    }
+
+    /// The bits of [`sort`]. Capabilities stand before types.
+    fn sort(&self, ty: &Type) -> u8 {
+        let bits = match ty.kind {
+            Kind::Bool => sort::BOOL,
+            Kind::Int | Kind::Float if !matches!(ty.width, 8 | 16 | 32 | 64) => 0,
+            Kind::Int if ty.signed => sort::SIGNED,
+            Kind::Int => sort::UNSIGNED,
+            Kind::Float if ty.width != 8 => sort::FLOAT,
+            Kind::Vector => match self.m.ty(ty.elem).sort {
+                scalar if scalar & sort::NUMBERS == scalar && scalar != 0 => scalar | sort::VECTOR,
+                _ => 0,
+            },
+            Kind::Pointer => {
+                return match StorageClass::from_u32(ty.class) {
+                    Some(
+                        StorageClass::StorageBuffer
+                        | StorageClass::Workgroup
+                        | StorageClass::Function
+                        | StorageClass::Private,
+                    ) => sort::POINTER | sort::WRITABLE,
+                    Some(StorageClass::PhysicalStorageBuffer) | None => 0,
+                    Some(_) => sort::POINTER,
+                };
+            }
+            _ => 0,
+        };
+        if ty.has & self.m.limited == 0 {
+            bits
+        } else {
+            0
         }
     }
 
@@ -208,7 +242,7 @@ impl<'a> Decoder<'a> {
         if storage == Some(StorageClass::PhysicalStorageBuffer) {
             ty.has |= has::PHYSICAL | has::NOT_NULLABLE;
         }
-        if !allows_layout(self.m, storage)
+        if !self.m.allows_layout(storage)
             && (self.m.ty(elem).has & has::LAYOUT != 0
                 || self.m.is_decorated(result, Decoration::ArrayStride))
         {

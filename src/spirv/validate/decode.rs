@@ -5,21 +5,19 @@
 use super::Environment;
 use super::coverage;
 use super::error::{Note, Sink, Unsupported};
+use super::ops::{self, Row, is, section};
 use super::rules::Rule;
 use super::state::{
-    Block, Decor, EntryPoint, Function, Idx, Import, ImportKind, Kind, Module, WHOLE, flag,
+    Block, Decor, Def, EntryPoint, Function, Idx, Import, ImportKind, Kind, Module, WHOLE, flag,
 };
 use crate::spirv::tables::decode::{self, Context, Found, Malformed, Set};
 use crate::spirv::tables::{self, Category, Enumerant, NEWEST, OperandKind as K, RESERVED};
-use spirv::{BuiltIn, Capability, Decoration, Op, StorageClass};
+use spirv::{BuiltIn, Capability, Decoration, Op};
 
-mod classes;
+mod ids;
 mod order;
+mod quick;
 mod register;
-
-use classes::*;
-pub(super) use classes::{allows_layout, is_constant, is_terminator, is_type};
-use order::section;
 
 impl Context for Module {
     fn literal_words(&self, type_id: u32) -> Option<usize> {
@@ -56,6 +54,10 @@ pub(super) struct Decoder<'a> {
     /// The open block, counted from 1; 0 outside.
     block: u32,
     foreign_extension: bool,
+    /// The last decoration that turned out to be allowed with so many numbers.
+    decoration: Option<(u32, usize)>,
+    /// The last storage class that turned out to be allowed.
+    class: Option<u32>,
 }
 
 /// One instruction of the pass.
@@ -63,11 +65,15 @@ pub(super) struct Decoder<'a> {
 struct Inst<'a> {
     at: u32,
     op: Op,
-    row: &'static tables::Instruction,
+    row: &'static Row,
     words: &'a [u32],
 }
 
 impl Inst<'_> {
+    fn name(&self) -> &'static str {
+        self.row.grammar.name
+    }
+
     fn word(&self, i: usize) -> u32 {
         self.words.get(i).copied().unwrap_or(0)
     }
@@ -91,6 +97,8 @@ impl<'a> Decoder<'a> {
             func: 0,
             block: 0,
             foreign_extension: false,
+            decoration: None,
+            class: None,
         }
     }
 
@@ -123,7 +131,10 @@ impl<'a> Decoder<'a> {
                 self.broken(Rule::WordCount, at, Note::Limit(u64::from(count), left));
                 return;
             };
-            self.instruction(at, words, (first & 0xFFFF) as u16);
+            match ops::row((first & 0xFFFF) as u16) {
+                Some(row) if self.quick(row, at, words) => {}
+                row => self.instruction(at, words, row),
+            }
             at += count;
         }
         self.finish(end);
@@ -154,41 +165,57 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn instruction(&mut self, at: u32, words: &'a [u32], opcode: u16) {
-        let (Some(row), Some(op)) = (tables::instruction(opcode), Op::from_u32(u32::from(opcode)))
-        else {
+    #[inline(never)]
+    fn instruction(&mut self, at: u32, words: &'a [u32], row: Option<&'static Row>) {
+        let opcode = (words.first().copied().unwrap_or(0) & 0xFFFF) as u16;
+        let Some((row, op)) = row.and_then(|row| row.op().map(|op| (row, op))) else {
             return self.unknown_opcode(at, opcode);
         };
         let inst = Inst { at, op, row, words };
         // Most instructions are ids alone, which need no splitting.
-        let ids = usize::from(row.ids) + 1;
-        let only_ids = words.len() == ids || row.more_ids && words.len() > ids;
-        if !only_ids {
+        let grammar = row.grammar;
+        let ids = usize::from(grammar.ids) + 1;
+        let only_ids = words.len() == ids || grammar.more_ids && words.len() > ids;
+        let flat = !only_ids && row.is_flat(words);
+        if !only_ids && !flat {
             let found = &mut *self.found;
             found.clear();
-            if let Err(why) = decode::operands(words, row, self.m, |f| found.push(f)) {
+            if let Err(why) = decode::operands(words, grammar, self.m, |f| found.push(f)) {
                 return self.malformed(&inst, why);
             }
         }
-        let covered = coverage::opcode(op);
-        if covered {
+        if row.is(is::COVERED) {
             self.layout(&inst);
         } else {
-            self.out
-                .unsupported(Unsupported::named(at as usize, "", row.name));
-            // What a group decorates is not followed.
-            self.out.foreign |= matches!(
-                op,
-                Op::DecorationGroup | Op::GroupDecorate | Op::GroupMemberDecorate
-            );
+            self.uncovered_opcode(&inst);
         }
-        self.requirements(&inst);
+        if !row.is(is::FREE) {
+            self.requirements(&inst);
+        }
         let result = if only_ids {
             self.ids(&inst)
+        } else if flat {
+            self.flat(&inst)
         } else {
             self.operands(&inst)
         };
-        self.register(&inst, result);
+        if row.is(is::DECLARES) {
+            self.register(&inst, result);
+        }
+        if !row.is(is::SETTLED) {
+            self.m.pending.push(at);
+        }
+    }
+
+    #[cold]
+    fn uncovered_opcode(&mut self, inst: &Inst<'_>) {
+        let what = Unsupported::named(inst.at as usize, "", inst.name());
+        self.out.unsupported(what);
+        // What a group decorates is not followed.
+        self.out.foreign |= matches!(
+            inst.op,
+            Op::DecorationGroup | Op::GroupDecorate | Op::GroupMemberDecorate
+        );
     }
 
     #[cold]
@@ -205,7 +232,7 @@ impl<'a> Decoder<'a> {
     #[cold]
     fn malformed(&mut self, inst: &Inst<'_>, why: Malformed) {
         let (rule, note) = match why {
-            Malformed::Missing { .. } => (Rule::OperandMissing, Note::Name(inst.row.name)),
+            Malformed::Missing { .. } => (Rule::OperandMissing, Note::Name(inst.name())),
             Malformed::Extra { at } => (Rule::OperandExtra, operand(at)),
             Malformed::Enumerant { value, .. } => {
                 if self.foreign_extension {
@@ -222,12 +249,13 @@ impl<'a> Decoder<'a> {
         };
         self.broken(rule, inst.at, note);
         // What is defined is defined, or every use would be a fault of its own.
-        let slot = if inst.row.has_type { 2 } else { 1 };
-        if inst.row.has_result {
+        let slot = if inst.row.grammar.has_type { 2 } else { 1 };
+        if inst.row.grammar.has_result {
             let id = inst.word(slot);
             let idx = self.m.mention(id, inst.at);
             if let Some(def) = self.m.def_mut(idx).filter(|d| !d.is_defined()) {
                 def.word = inst.at;
+                self.m.undefined -= 1;
             }
         }
     }
@@ -254,7 +282,7 @@ impl<'a> Decoder<'a> {
 
     /// Capabilities, extensions and versions of the opcode itself.
     fn requirements(&mut self, inst: &Inst<'_>) {
-        let row = inst.row;
+        let row = inst.row.grammar;
         if !self.m.caps.any(row.capabilities) {
             self.fault(
                 Rule::Capability,
@@ -345,20 +373,25 @@ impl<'a> Decoder<'a> {
             .unsupported(Unsupported::named(inst.at as usize, what, row.name));
     }
 
-    /// The operands of an instruction of ids alone. Returns the result.
-    fn ids(&mut self, inst: &Inst<'a>) -> Idx {
-        if inst.row.has_type {
-            self.result_type(inst, inst.word(1));
-        }
-        let slot = if inst.row.has_type { 2 } else { 1 };
-        let result = if inst.row.has_result {
-            self.define(inst, inst.word(slot))
-        } else {
-            0
-        };
-        let first = slot - 1 + usize::from(inst.row.has_result);
-        for (i, &word) in inst.words.iter().skip(1).enumerate().skip(first) {
-            self.id(inst, i, word, false);
+    /// The operands of an instruction whose words are one each, where a mask is zero. Returns
+    /// the result.
+    fn flat(&mut self, inst: &Inst<'a>) -> Idx {
+        let mut result = 0;
+        let operands = inst.row.grammar.operands.iter();
+        for (i, (operand, &word)) in operands.zip(inst.words.iter().skip(1)).enumerate() {
+            match operand.kind.category() {
+                Category::Id => match operand.kind {
+                    K::IdResult => result = self.define(inst, word),
+                    K::IdResultType => self.result_type(inst, word),
+                    _ => self.id(inst, i, word, false),
+                },
+                Category::ValueEnum => {
+                    if let Some(row) = tables::enumerant(operand.kind, word) {
+                        self.enumerant(inst, operand.kind, row);
+                    }
+                }
+                Category::BitEnum | Category::Literal | Category::Composite => {}
+            }
         }
         result
     }
@@ -422,155 +455,6 @@ impl<'a> Decoder<'a> {
             if std::str::from_utf8(text).is_err() {
                 self.fault(Rule::StringUtf8, inst.at, operand(found.at));
             }
-        }
-    }
-
-    fn define(&mut self, inst: &Inst<'_>, id: u32) -> Idx {
-        if id == 0 {
-            self.broken(Rule::IdZero, inst.at, Note::None);
-            return 0;
-        }
-        if id >= self.m.bound {
-            let note = Note::Limit(u64::from(id), u64::from(self.m.bound));
-            self.broken(Rule::IdBound, inst.at, note);
-            return 0;
-        }
-        let idx = self.m.mention(id, inst.at);
-        let (func, block) = (self.func, self.block);
-        let ty = if inst.row.has_type {
-            self.m.ids.get(inst.word(1))
-        } else {
-            0
-        };
-        let Some(def) = self.m.def_mut(idx) else {
-            return 0;
-        };
-        if def.is_defined() {
-            self.broken(Rule::IdUnique, inst.at, Note::Id(id));
-            return 0;
-        }
-        def.word = inst.at;
-        def.op = inst.op;
-        def.len = u16::try_from(inst.words.len()).unwrap_or(u16::MAX);
-        def.ty = ty;
-        def.func = func;
-        def.block = block;
-        idx
-    }
-
-    fn result_type(&mut self, inst: &Inst<'_>, id: u32) {
-        let idx = self.m.ids.get(id);
-        let def = *self.m.def(idx);
-        if id == 0 {
-            self.broken(Rule::IdZero, inst.at, Note::None);
-        } else if !def.is_defined() {
-            self.m.mention(id, inst.at);
-            self.fault(Rule::IdDefined, inst.at, Note::Id(id));
-            self.mark_reported(idx);
-        } else if !is_type(def.op) {
-            self.fault(Rule::IdIsType, inst.at, Note::Id(id));
-        }
-    }
-
-    fn mark_reported(&mut self, idx: Idx) {
-        if let Some(def) = self.m.def_mut(idx) {
-            def.flags |= flag::REPORTED;
-        }
-    }
-
-    fn id(&mut self, inst: &Inst<'_>, index: usize, id: u32, non_semantic: bool) {
-        if id == 0 {
-            return self.broken(Rule::IdZero, inst.at, Note::None);
-        }
-        let idx = self.m.ids.get(id);
-        let def = *self.m.def(idx);
-        // The result has been entered already: an instruction that uses its own result uses
-        // what is not defined yet.
-        if !def.is_defined() || def.word == inst.at {
-            return self.forward(inst, index, id);
-        }
-        if def.type_at != 0 || is_type(def.op) {
-            if !may_take_type(inst, non_semantic) {
-                self.fault(Rule::IdIsValue, inst.at, Note::Id(id));
-            }
-        } else if def.ty == 0 && needs_value(inst, non_semantic) {
-            self.fault(Rule::IdIsValue, inst.at, Note::Id(id));
-        } else if def.flags & flag::NON_SEMANTIC != 0
-            && !non_semantic
-            && !matches!(inst.op, Op::Name)
-        {
-            self.fault(Rule::NonSemanticUse, inst.at, Note::Id(id));
-        }
-        if self.func != 0 && !non_semantic {
-            self.used_in_function(inst, idx);
-        }
-    }
-
-    /// Notes what needs the control flow: uses in other blocks, variables used by functions.
-    #[inline]
-    fn used_in_function(&mut self, inst: &Inst<'_>, idx: Idx) {
-        let func = self.func;
-        let block = self.block;
-        let Some(def) = self.m.def_mut(idx) else {
-            return;
-        };
-        if def.func == 0 {
-            if def.op == Op::Variable && def.opens != func {
-                def.opens = func;
-                self.m.uses.push((func, idx));
-            }
-            return;
-        }
-        let (def_func, def_block, id, op) = (def.func, def.block, def.id, def.op);
-        if op == Op::Function {
-            if inst.op != Op::FunctionCall {
-                self.fault(Rule::FunctionUse, inst.at, Note::Id(id));
-            }
-            return;
-        }
-        if op == Op::SampledImage && (def_block != block || !takes_sampled_image(inst.op)) {
-            self.fault(Rule::SampledImageUse, inst.at, Note::Id(id));
-        }
-        if def_func != func {
-            self.fault(Rule::OtherFunction, inst.at, Note::Id(id));
-        } else if def_block != 0 && def_block != block && block != 0 && inst.op != Op::Phi {
-            self.m.cross.push((def_block, block, inst.at));
-        }
-    }
-
-    fn forward(&mut self, inst: &Inst<'_>, index: usize, id: u32) {
-        let allowed = match inst.op {
-            Op::ExecutionMode
-            | Op::ExecutionModeId
-            | Op::EntryPoint
-            | Op::Name
-            | Op::MemberName
-            | Op::SelectionMerge
-            | Op::Decorate
-            | Op::MemberDecorate
-            | Op::DecorateId
-            | Op::DecorateString
-            | Op::MemberDecorateString
-            | Op::Branch
-            | Op::LoopMerge
-            | Op::TypeForwardPointer => true,
-            Op::GroupDecorate | Op::GroupMemberDecorate | Op::BranchConditional | Op::Switch => {
-                index != 0
-            }
-            Op::FunctionCall => index == 2,
-            Op::Phi => index > 1,
-            Op::ExtInstWithForwardRefsKHR => true,
-            Op::ExtInst => self.is_foreign_set(inst),
-            op if is_type(op) => self.m.def(self.m.ids.get(id)).flags & flag::FORWARD_POINTER != 0,
-            _ => false,
-        };
-        let idx = self.m.mention(id, inst.at);
-        if idx == 0 {
-            let note = Note::Limit(u64::from(id), u64::from(self.m.bound));
-            self.fault(Rule::IdBound, inst.at, note);
-        } else if !allowed {
-            self.fault(Rule::IdOrder, inst.at, Note::Id(id));
-            self.mark_reported(idx);
         }
     }
 }

@@ -10,17 +10,25 @@ impl Checker<'_> {
     /// Every decoration on its own, and the decorations of each target together.
     pub(super) fn decorations(&mut self, order: &mut Vec<u32>) {
         let m = self.m;
-        for i in 0..m.decorations.len() {
-            let Some(decor) = m.decorations.get(i) else {
-                break;
-            };
-            if !m.def(decor.target).is_defined() {
+        order.clear();
+        for (i, decor) in (0..).zip(&m.decorations) {
+            let target = m.def(decor.target);
+            // The last one of its target stands for all.
+            if decor.target == 0 {
+                order.push(i);
+            } else if target.decor == i + 1 && decor.next != 0 && self.interfere(decor) {
+                order.extend(self.list(decor));
+            }
+            if !target.is_defined() {
                 continue;
             }
-            if decor.member == WHOLE {
-                self.decoration(decor);
-            } else {
+            if decor.member != WHOLE {
                 self.member_decoration(decor);
+            } else if decor.kind != D::NoContraction || target.ty == 0 {
+                self.decoration(decor);
+            } else if self.op_at(decor.word) == Op::DecorateId {
+                // It takes no ids, and says nothing more of a value.
+                self.decoration(decor);
             }
         }
         self.together(order);
@@ -39,7 +47,7 @@ impl Checker<'_> {
             kind,
             D::UniformId | D::AlignmentId | D::MaxByteOffsetId | D::CounterBuffer
         );
-        let by_id = self.inst(decor.word).op == Op::DecorateId;
+        let by_id = self.op_at(decor.word) == Op::DecorateId;
         if takes_ids != by_id {
             return self.fault(Rule::DecorationOpcode, decor.word, note);
         }
@@ -252,17 +260,38 @@ impl Checker<'_> {
         }
     }
 
-    /// Decorations that are given twice or exclude each other.
-    fn together(&mut self, order: &mut Vec<u32>) {
+    /// The decorations of a target from this one on, the last, by their indices.
+    fn list(&self, last: &Decor) -> impl Iterator<Item = u32> {
         let m = self.m;
-        order.clear();
-        // Most targets have one decoration, which agrees with itself.
-        let alone = |i: &u32| {
-            let decor = m.decorations.get(*i as usize);
-            decor.is_some_and(|d| d.next == 0 && m.def(d.target).decor == i + 1)
-        };
-        let all = 0..u32::try_from(m.decorations.len()).unwrap_or(0);
-        order.extend(all.filter(|i| !alone(i)));
+        std::iter::successors(Some(m.def(last.target).decor), |&at| {
+            let decor = m.decorations.get(at as usize - 1)?;
+            Some(decor.next).filter(|&next| next != 0)
+        })
+        .map(|at| at - 1)
+    }
+
+    /// Whether two decorations of a target may be one too many: of one kind, or of kinds that
+    /// can exclude each other, on one member. Where there are many, they may.
+    fn interfere(&self, last: &Decor) -> bool {
+        let mut seen = [(0, D::Block); 8];
+        for (n, decor) in self.m.decorations_of(last.target).enumerate() {
+            let (member, kind) = (decor.member, decor.kind);
+            let same = |&(m, k): &(u32, D)| {
+                m == member && (k == kind || exclusion(k).0 != 0 && exclusion(kind).0 != 0)
+            };
+            if n == seen.len() || seen.iter().take(n).any(same) {
+                return true;
+            }
+            if let Some(slot) = seen.get_mut(n) {
+                *slot = (member, kind);
+            }
+        }
+        false
+    }
+
+    /// Decorations that are given twice or exclude each other, among these.
+    fn together(&mut self, order: &mut [u32]) {
+        let m = self.m;
         let key = |i: u32| {
             m.decorations.get(i as usize).map_or((0, 0, 0, 0), |d| {
                 (d.target, d.member, d.kind as u32, d.word)
@@ -283,23 +312,13 @@ impl Checker<'_> {
             }
             let id = m.def(decor.target).id;
             if last == Some(decor.kind) && decor.kind != D::UserSemantic {
-                let both = self.inst(decor.word).op != Op::DecorateId;
+                let both = self.op_at(decor.word) != Op::DecorateId;
                 if both {
                     self.fault(Rule::DecorationOnce, decor.word, Note::Id(id));
                 }
             }
             last = Some(decor.kind);
-            let (bit, other) = match decor.kind {
-                D::Block => (1, 2),
-                D::BufferBlock => (2, 1),
-                D::Restrict => (4, 8),
-                D::Aliased => (8, 4),
-                D::RestrictPointer => (16, 32),
-                D::AliasedPointer => (32, 16),
-                D::RowMajor => (64, 128),
-                D::ColMajor => (128, 64),
-                _ => (0, 0),
-            };
+            let (bit, other) = exclusion(decor.kind);
             if seen & other != 0 {
                 self.fault(Rule::DecorationConflict, decor.word, Note::Id(id));
             }
@@ -347,12 +366,27 @@ impl Checker<'_> {
         let m = self.m;
         let def = *m.def(var);
         let class = S::from_u32(self.word_at(def.word, 3));
-        if !super::decode::allows_layout(m, class) && m.ty(def.ty).has & has::LAYOUT != 0 {
+        if !m.allows_layout(class) && m.ty(def.ty).has & has::LAYOUT != 0 {
             let workgroup =
                 class == Some(S::Workgroup) && m.has_cap(C::WorkgroupMemoryExplicitLayoutKHR);
             if !workgroup {
                 self.fault(Rule::LayoutForbidden, def.word, Note::Id(def.id));
             }
         }
+    }
+}
+
+/// A bit for a decoration that excludes another one, and the bit of that one.
+fn exclusion(kind: D) -> (u32, u32) {
+    match kind {
+        D::Block => (1, 2),
+        D::BufferBlock => (2, 1),
+        D::Restrict => (4, 8),
+        D::Aliased => (8, 4),
+        D::RestrictPointer => (16, 32),
+        D::AliasedPointer => (32, 16),
+        D::RowMajor => (64, 128),
+        D::ColMajor => (128, 64),
+        _ => (0, 0),
     }
 }

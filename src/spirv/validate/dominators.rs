@@ -98,47 +98,64 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The dominator tree of the blocks that block 0 reaches.
 #[derive(Debug, Default)]
 pub(super) struct Dominators {
-    /// Immediate dominator of each block, [`NONE`] of the entry and of unreachable ones.
-    idom: Vec<u32>,
-    /// Number in a walk of the dominator tree, and the last number below.
-    enter: Vec<u32>,
-    leave: Vec<u32>,
-    /// Blocks in the order of the depth-first walk of the graph.
-    order: Vec<u32>,
-    number: Vec<u32>,
-    parent: Vec<u32>,
-    semi: Vec<u32>,
-    ancestor: Vec<u32>,
-    label: Vec<u32>,
-    bucket: Vec<u32>,
-    bucket_next: Vec<u32>,
+    /// By block.
+    tree: Vec<Place>,
+    /// By number in the depth-first walk of the graph.
+    nodes: Vec<Node>,
+    /// Blocks of the walk under way, each with where its successors that are left begin.
     stack: Vec<(u32, u32)>,
     path: Vec<u32>,
-    child: Vec<u32>,
-    sibling: Vec<u32>,
     /// Blocks of the dominator tree, each after its dominator.
     preorder: Vec<u32>,
 }
 
-fn get(v: &[u32], i: u32) -> u32 {
-    v.get(i as usize).copied().unwrap_or(NONE)
+/// Where a block stands in the tree.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Immediate dominator, [`NONE`] of the entry.
+    idom: u32,
+    /// Number in a walk of the tree, and the last number below; [`NONE`] of unreachable blocks.
+    enter: u32,
+    leave: u32,
+    /// Number in the depth-first walk of the graph.
+    number: u32,
 }
 
-fn set(v: &mut [u32], i: u32, value: u32) {
-    if let Some(slot) = v.get_mut(i as usize) {
-        *slot = value;
-    }
-}
+const OUTSIDE: Place = Place {
+    idom: NONE,
+    enter: NONE,
+    leave: NONE,
+    number: NONE,
+};
 
-fn fill(v: &mut Vec<u32>, n: usize, value: u32) {
-    v.clear();
-    v.resize(n, value);
+/// A block of the walk of the graph; all but the first field are numbers of others.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    block: u32,
+    parent: u32,
+    semi: u32,
+    /// Up the forest of those that are done, [`NONE`] at its roots.
+    ancestor: u32,
+    /// The one of least semidominator on the way up, as far as that is compressed.
+    label: u32,
+    /// Those whose semidominator this is, as a list.
+    bucket: u32,
+    next: u32,
+    idom: u32,
+    /// How many are below it in the tree, itself included.
+    size: u32,
+    /// Its next child's number in a walk of the tree.
+    enter: u32,
 }
 
 impl Dominators {
+    fn place(&self, block: u32) -> Place {
+        self.tree.get(block as usize).copied().unwrap_or(OUTSIDE)
+    }
+
     /// Whether the entry reaches the block.
     pub(super) fn reaches(&self, block: u32) -> bool {
-        get(&self.number, block) != NONE
+        self.place(block).number != NONE
     }
 
     /// Whether `a` dominates `b`: every path to `b` goes through `a`. False where either is
@@ -147,19 +164,13 @@ impl Dominators {
         if a == b {
             return true;
         }
-        if !self.reaches(a) || !self.reaches(b) {
-            return false;
-        }
-        let (enter, leave, at) = (
-            get(&self.enter, a),
-            get(&self.leave, a),
-            get(&self.enter, b),
-        );
-        enter <= at && at <= leave
+        let (a, b) = (self.place(a), self.place(b));
+        let both = a.number != NONE && b.number != NONE;
+        both && a.enter <= b.enter && b.enter <= a.leave
     }
 
     pub(super) fn idom(&self, block: u32) -> u32 {
-        get(&self.idom, block)
+        self.place(block).idom
     }
 
     /// The reachable blocks, each after its immediate dominator.
@@ -168,26 +179,11 @@ impl Dominators {
     }
 
     pub(super) fn compute(&mut self, graph: &Graph) {
-        let n = graph.len();
-        for v in [
-            &mut self.idom,
-            &mut self.number,
-            &mut self.parent,
-            &mut self.semi,
-            &mut self.ancestor,
-            &mut self.label,
-            &mut self.bucket,
-            &mut self.bucket_next,
-            &mut self.child,
-            &mut self.sibling,
-            &mut self.enter,
-            &mut self.leave,
-        ] {
-            fill(v, n, NONE);
-        }
-        self.order.clear();
+        self.tree.clear();
+        self.tree.resize(graph.len(), OUTSIDE);
+        self.nodes.clear();
         self.preorder.clear();
-        if n == 0 {
+        if graph.len() == 0 {
             return;
         }
         self.walk(graph);
@@ -198,15 +194,19 @@ impl Dominators {
     /// Depth-first numbers.
     fn walk(&mut self, graph: &Graph) {
         self.stack.clear();
-        self.visit(0, NONE);
-        while let Some((block, next)) = self.stack.last_mut() {
-            let block = *block;
-            match graph.succs(block).get(*next as usize) {
-                Some(&to) => {
-                    *next += 1;
-                    if get(&self.number, to) == NONE {
-                        self.visit(to, block);
-                    }
+        self.visit(graph, 0, 0);
+        while let Some((from, next)) = self.stack.last_mut() {
+            let from = *from;
+            let block = self.nodes.get(from as usize).map_or(NONE, |n| n.block);
+            let left = graph.succs(block).get(*next as usize..).unwrap_or_default();
+            let new = left.iter().position(|&to| {
+                let place = self.tree.get(to as usize);
+                place.is_some_and(|p| p.number == NONE)
+            });
+            match new.and_then(|at| Some((at, *left.get(at)?))) {
+                Some((at, to)) => {
+                    *next += u32::try_from(at + 1).unwrap_or(0);
+                    self.visit(graph, to, from);
                 }
                 None => {
                     self.stack.pop();
@@ -215,111 +215,120 @@ impl Dominators {
         }
     }
 
-    fn visit(&mut self, block: u32, parent: u32) {
-        let number = u32::try_from(self.order.len()).unwrap_or(NONE);
-        set(&mut self.number, block, number);
-        set(&mut self.semi, block, number);
-        set(&mut self.label, block, block);
-        set(&mut self.parent, block, parent);
-        self.order.push(block);
-        self.stack.push((block, 0));
+    fn visit(&mut self, graph: &Graph, block: u32, parent: u32) {
+        let number = u32::try_from(self.nodes.len()).unwrap_or(NONE);
+        if let Some(place) = self.tree.get_mut(block as usize) {
+            place.number = number;
+        }
+        self.nodes.push(Node {
+            block,
+            parent,
+            semi: number,
+            ancestor: NONE,
+            label: number,
+            bucket: NONE,
+            next: NONE,
+            idom: 0,
+            size: 1,
+            enter: 0,
+        });
+        if !graph.succs(block).is_empty() {
+            self.stack.push((number, 0));
+        }
     }
 
     fn link(&mut self, graph: &Graph) {
-        for i in (1..self.order.len()).rev() {
-            let w = self.order[i];
-            let parent = get(&self.parent, w);
-            let mut semi = get(&self.semi, w);
-            for &v in graph.preds(w) {
-                if get(&self.number, v) == NONE {
+        for w in (1..self.nodes.len()).rev() {
+            let Node { block, parent, .. } = self.nodes[w];
+            let mut semi = self.nodes[w].semi;
+            for &v in graph.preds(block) {
+                let v = self.place(v).number;
+                if v == NONE {
                     continue;
                 }
-                let u = self.eval(v);
-                semi = semi.min(get(&self.semi, u));
+                // What comes earlier in the walk is not linked yet: it stands for itself.
+                let best = if (v as usize) < w { v } else { self.eval(v) };
+                semi = semi.min(self.nodes[best as usize].semi);
             }
-            set(&mut self.semi, w, semi);
-            let at = get(&self.order, semi);
-            let head = get(&self.bucket, at);
-            set(&mut self.bucket_next, w, head);
-            set(&mut self.bucket, at, w);
-            set(&mut self.ancestor, w, parent);
+            self.nodes[w].semi = semi;
+            self.nodes[w].ancestor = parent;
+            if semi == parent {
+                self.nodes[w].idom = parent;
+            } else {
+                self.nodes[w].next = self.nodes[semi as usize].bucket;
+                self.nodes[semi as usize].bucket = w as u32;
+            }
             // Those whose semidominator is the parent.
-            let mut v = get(&self.bucket, parent);
-            set(&mut self.bucket, parent, NONE);
+            let mut v = std::mem::replace(&mut self.nodes[parent as usize].bucket, NONE);
             while v != NONE {
-                let u = self.eval(v);
-                let dom = if get(&self.semi, u) < get(&self.semi, v) {
-                    u
-                } else {
-                    parent
-                };
-                set(&mut self.idom, v, dom);
-                v = get(&self.bucket_next, v);
+                let best = self.eval(v);
+                let node = self.nodes[v as usize];
+                let lower = self.nodes[best as usize].semi < node.semi;
+                self.nodes[v as usize].idom = if lower { best } else { parent };
+                v = node.next;
             }
         }
-        for i in 1..self.order.len() {
-            let w = self.order[i];
-            let dom = get(&self.idom, w);
-            if dom != get(&self.order, get(&self.semi, w)) {
-                let up = get(&self.idom, dom);
-                set(&mut self.idom, w, up);
+        for w in 1..self.nodes.len() {
+            let node = self.nodes[w];
+            if node.idom != node.semi {
+                self.nodes[w].idom = self.nodes[node.idom as usize].idom;
             }
         }
     }
 
-    /// The block of least semidominator on the path up from `v`, compressing that path.
+    /// The one of least semidominator on the path up from `v`, compressing that path.
     fn eval(&mut self, v: u32) -> u32 {
-        if get(&self.ancestor, v) == NONE {
-            return get(&self.label, v);
+        let nodes = &mut self.nodes;
+        let up = nodes[v as usize].ancestor;
+        if up == NONE || nodes[up as usize].ancestor == NONE {
+            return nodes[v as usize].label;
         }
         self.path.clear();
         let mut at = v;
-        while get(&self.ancestor, get(&self.ancestor, at)) != NONE {
+        loop {
+            let up = nodes[at as usize].ancestor;
+            if nodes[up as usize].ancestor == NONE {
+                break;
+            }
             self.path.push(at);
-            at = get(&self.ancestor, at);
+            at = up;
         }
         while let Some(at) = self.path.pop() {
-            let up = get(&self.ancestor, at);
-            let (best, mine) = (get(&self.label, up), get(&self.label, at));
-            if get(&self.semi, best) < get(&self.semi, mine) {
-                set(&mut self.label, at, best);
+            let node = nodes[at as usize];
+            let up = nodes[node.ancestor as usize];
+            if nodes[up.label as usize].semi < nodes[node.label as usize].semi {
+                nodes[at as usize].label = up.label;
             }
-            let above = get(&self.ancestor, up);
-            set(&mut self.ancestor, at, above);
+            nodes[at as usize].ancestor = up.ancestor;
         }
-        get(&self.label, v)
+        nodes[v as usize].label
     }
 
-    /// Numbers the tree, so that dominance is two comparisons.
+    /// Numbers the tree, so that dominance is two comparisons. Dominators come before what they
+    /// dominate in the walk of the graph.
     fn number_tree(&mut self) {
-        for i in (1..self.order.len()).rev() {
-            let w = self.order[i];
-            let dom = get(&self.idom, w);
-            let first = get(&self.child, dom);
-            set(&mut self.sibling, w, first);
-            set(&mut self.child, dom, w);
+        for w in (1..self.nodes.len()).rev() {
+            let Node { idom, size, .. } = self.nodes[w];
+            self.nodes[idom as usize].size += size;
         }
-        self.stack.clear();
-        self.stack.push((0, 0));
-        let mut count = 0;
-        while let Some((block, state)) = self.stack.last_mut() {
-            let block = *block;
-            if *state == 0 {
-                *state = 1;
-                set(&mut self.enter, block, count);
-                count += 1;
-                self.preorder.push(block);
-                let child = get(&self.child, block);
-                if child != NONE {
-                    self.stack.push((child, 0));
-                }
-            } else {
-                set(&mut self.leave, block, count - 1);
-                self.stack.pop();
-                let sibling = get(&self.sibling, block);
-                if sibling != NONE {
-                    self.stack.push((sibling, 0));
-                }
+        self.preorder.resize(self.nodes.len(), 0);
+        for w in 0..self.nodes.len() {
+            let Node {
+                block, idom, size, ..
+            } = self.nodes[w];
+            let above = &mut self.nodes[idom as usize];
+            let enter = above.enter;
+            let idom = if w == 0 { NONE } else { above.block };
+            // The root, which stands above itself, begins with itself.
+            above.enter += if w == 0 { 1 } else { size };
+            if w != 0 {
+                self.nodes[w].enter = enter + 1;
+            }
+            self.preorder[enter as usize] = block;
+            if let Some(place) = self.tree.get_mut(block as usize) {
+                place.idom = idom;
+                place.enter = enter;
+                place.leave = enter + size - 1;
             }
         }
     }

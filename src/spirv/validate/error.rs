@@ -348,6 +348,18 @@ impl Sink {
         }
     }
 
+    /// Whether nothing was found.
+    pub(super) fn is_clean(&self) -> bool {
+        self.faults.is_empty() && self.unsupported.is_empty()
+    }
+
+    /// Whether the same was found.
+    pub(super) fn same_as(&self, other: &Sink) -> bool {
+        self.faults == other.faults
+            && self.uncounted == other.uncounted
+            && self.unsupported == other.unsupported
+    }
+
     #[cold]
     pub(super) fn unsupported(&mut self, what: Unsupported) {
         if self.unsupported.len() < MAX_FAULTS

@@ -2,6 +2,7 @@
 
 use super::check::{Checker, Inst};
 use super::error::Note;
+use super::ops::is;
 use super::rules::Rule;
 use super::state::{Idx, Kind, has};
 use super::types::vulkan_class;
@@ -242,6 +243,9 @@ impl Checker<'_> {
             if !fits {
                 self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(1)));
             }
+        }
+        if !inst.is(is::TAKES_POINTERS) {
+            return;
         }
         let (first, allowed) = match inst.op {
             Op::ReturnValue => (1, true),

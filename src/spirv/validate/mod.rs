@@ -35,10 +35,17 @@
 //!
 //! # Cost
 //!
-//! Two passes, linear in the module but for sorting decorations, types and uses. Nothing is
-//! allocated for an instruction, nothing is sized by a number from the module but the table of
-//! ids, which takes four bytes for each 256 ids below the bound. Nothing recurses without a
-//! limit. A [`Validator`] keeps its memory between modules.
+//! Two passes, linear in the module but for sorting decorations, types and uses; the second one
+//! visits what the first did not settle. Nothing is allocated for an instruction, nothing is
+//! sized by a number from the module but the table of ids: four bytes for each id below the
+//! bound, up to as many as the module has words, and four bytes for each 256 ids beyond. Nothing
+//! recurses without a limit. A [`Validator`] keeps its memory between modules.
+//!
+//! What an instruction is checked for is known by its opcode from a table (`ops`). The commonest
+//! shapes (arithmetic on one type, loads, stores, access chains, constants, decorations that take
+//! numbers) are settled by a few comparisons that are enough for all rules of both passes
+//! (`decode::quick`); what they do not show to be right goes the long way, and what that finds is
+//! what is reported. A debug build asks the rules about everything.
 #![forbid(unsafe_code)]
 
 mod arithmetic;
@@ -60,6 +67,7 @@ mod images;
 mod interface;
 mod layout;
 mod memory;
+mod ops;
 mod rules;
 mod state;
 mod structure;
@@ -231,7 +239,7 @@ impl Validator {
     pub fn words(&mut self, words: &[u32]) -> Verdict {
         let mut out = Sink::new(self.options.beyond_spirv_val);
         if let Some((version, bound)) = self.header(words, &mut out) {
-            self.module.clear(version, bound);
+            self.module.clear(version, bound, words.len());
             self.check(words, &mut out);
         }
         out.verdict()

@@ -5,6 +5,10 @@ use crate::spirv::tables;
 use crate::spirv::tables::decode::Set;
 use spirv::{Capability, Decoration, Op, StorageClass};
 
+mod maps;
+
+use maps::{CapSet, IdMap};
+
 /// The index of a definition in [`Module::defs`]; 0 is no definition.
 pub(super) type Idx = u32;
 
@@ -27,7 +31,7 @@ pub(super) struct Def {
     pub(super) func: u32,
     /// Head of its list in [`Module::decorations`], counted from 1.
     pub(super) decor: u32,
-    pub(super) flags: u8,
+    pub(super) flags: u16,
     /// Of a label: the block that it opens, counted from 1. Of a module-scope variable: the
     /// last function, counted from 1, that was noted to use it.
     pub(super) opens: u32,
@@ -35,21 +39,32 @@ pub(super) struct Def {
 
 pub(super) mod flag {
     /// Result of a non-semantic extended instruction.
-    pub(in super::super) const NON_SEMANTIC: u8 = 1;
+    pub(in super::super) const NON_SEMANTIC: u16 = 1;
     /// Declared by OpTypeForwardPointer.
-    pub(in super::super) const FORWARD_POINTER: u8 = 2;
+    pub(in super::super) const FORWARD_POINTER: u16 = 2;
     /// Named by an OpEntryPoint.
-    pub(in super::super) const ENTRY_POINT: u8 = 4;
+    pub(in super::super) const ENTRY_POINT: u16 = 4;
     /// Decorated Block.
-    pub(in super::super) const BLOCK: u8 = 8;
+    pub(in super::super) const BLOCK: u16 = 8;
     /// Decorated BufferBlock.
-    pub(in super::super) const BUFFER_BLOCK: u8 = 16;
+    pub(in super::super) const BUFFER_BLOCK: u16 = 16;
     /// The first word that needed its definition has been reported.
-    pub(in super::super) const REPORTED: u8 = 32;
+    pub(in super::super) const REPORTED: u16 = 32;
+    /// Defined as a type.
+    pub(in super::super) const TYPE: u16 = 64;
+    /// Defined as a value whose uses are told by its type, function and block alone.
+    pub(in super::super) const PLAIN: u16 = 128;
+    /// Of a variable or what an access chain makes of it: a pointer on whose way from the
+    /// variable there is no NonReadable; and one for NonWritable.
+    pub(in super::super) const READABLE: u16 = 256;
+    pub(in super::super) const WRITABLE: u16 = 512;
+    /// Of a structure: a member is decorated NonReadable; and one for NonWritable.
+    pub(in super::super) const UNREADABLE_PART: u16 = 1024;
+    pub(in super::super) const UNWRITABLE_PART: u16 = 2048;
 }
 
 impl Def {
-    const NONE: Def = Def {
+    pub(super) const NONE: Def = Def {
         id: 0,
         word: 0,
         first: 0,
@@ -116,11 +131,30 @@ pub(super) mod has {
     pub(in super::super) const SPEC_LENGTH: u16 = 16384;
 }
 
+/// What an instruction that is settled at first sight asks of a type.
+pub(super) mod sort {
+    /// A scalar or vector of this, of a width whose arithmetic is declared.
+    pub(in super::super) const FLOAT: u8 = 1;
+    pub(in super::super) const SIGNED: u8 = 2;
+    pub(in super::super) const UNSIGNED: u8 = 4;
+    pub(in super::super) const INT: u8 = SIGNED | UNSIGNED;
+    pub(in super::super) const BOOL: u8 = 8;
+    pub(in super::super) const NUMBERS: u8 = FLOAT | INT | BOOL;
+    /// Beside one of those.
+    pub(in super::super) const VECTOR: u8 = 16;
+    /// A logical pointer.
+    pub(in super::super) const POINTER: u8 = 32;
+    /// A logical pointer of a storage class that can be written to.
+    pub(in super::super) const WRITABLE: u8 = 64;
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
     /// The definition that declares it.
     pub(super) def: Idx,
     pub(super) kind: Kind,
+    /// Bits of [`sort`].
+    pub(super) sort: u8,
     pub(super) signed: bool,
     /// Bits of a scalar, or of the components.
     pub(super) width: u16,
@@ -141,6 +175,7 @@ impl Type {
     pub(super) const NONE: Type = Type {
         def: 0,
         kind: Kind::None,
+        sort: 0,
         signed: false,
         width: 0,
         has: 0,
@@ -150,6 +185,18 @@ impl Type {
         depth: 0,
         scalar: 0,
     };
+}
+
+impl Type {
+    /// Whether the unused high bits of a literal of this type are as they have to be.
+    pub(super) fn fits(&self, word: u32) -> bool {
+        if self.width == 0 || self.width >= 32 {
+            return true;
+        }
+        let negative = self.kind == Kind::Int && self.signed && word >> (self.width - 1) & 1 == 1;
+        let expected = if negative { u32::MAX >> self.width } else { 0 };
+        word >> self.width == expected
+    }
 }
 
 /// A scalar, vector or cooperative matrix of numbers or booleans.
@@ -231,78 +278,8 @@ pub(super) enum ImportKind {
     Foreign,
 }
 
-/// Ids to definitions, in pages that are made on first mention: the bound alone costs a few
-/// bytes for each 256 ids.
-#[derive(Debug, Default)]
-pub(super) struct IdMap {
-    top: Vec<u32>,
-    pages: Vec<[Idx; 256]>,
-}
-
-impl IdMap {
-    fn reset(&mut self, bound: u32) {
-        self.top.clear();
-        self.top.resize((bound as usize).div_ceil(256), 0);
-        self.pages.clear();
-    }
-
-    #[inline]
-    pub(super) fn get(&self, id: u32) -> Idx {
-        let page = match self.top.get((id >> 8) as usize) {
-            Some(&page) if page != 0 => page as usize - 1,
-            _ => return 0,
-        };
-        self.pages
-            .get(page)
-            .map_or(0, |page| page[(id & 0xFF) as usize])
-    }
-
-    /// The place of an id below the bound.
-    fn slot(&mut self, id: u32) -> Option<&mut Idx> {
-        let top = self.top.get_mut((id >> 8) as usize)?;
-        if *top == 0 {
-            self.pages.push([0; 256]);
-            *top = u32::try_from(self.pages.len()).ok()?;
-        }
-        self.pages
-            .get_mut(*top as usize - 1)
-            .map(|page| &mut page[(id & 0xFF) as usize])
-    }
-}
-
 /// Capabilities are numbers below 64 times this.
 const CAP_WORDS: usize = 128;
-
-/// A set of capabilities, by their rows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CapSet([u64; 6]);
-
-impl CapSet {
-    pub(super) fn insert(&mut self, row: u16) -> bool {
-        match self.0.get_mut(usize::from(row) / 64) {
-            Some(word) => {
-                let bit = 1 << (row % 64);
-                let new = *word & bit == 0;
-                *word |= bit;
-                new
-            }
-            None => false,
-        }
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, row: u16) -> bool {
-        self.0
-            .get(usize::from(row) / 64)
-            .is_some_and(|word| word >> (row % 64) & 1 == 1)
-    }
-
-    /// Whether one of these is in the set; true of no rows.
-    #[inline]
-    pub(super) fn any(&self, rows: &[u16]) -> bool {
-        rows.is_empty() || rows.iter().any(|&row| self.contains(row))
-    }
-}
 
 /// A module after its pass.
 #[derive(Debug, Default)]
@@ -343,12 +320,18 @@ pub(super) struct Module {
     /// An object decorated BuiltIn WorkgroupSize.
     pub(super) workgroup_size: bool,
     pub(super) local_vars: u32,
+    /// How many definitions are mentioned alone.
+    pub(super) undefined: usize,
+    /// The import of GLSL.std.450.
+    pub(super) glsl: Idx,
+    /// Offsets of the instructions that the first pass did not settle.
+    pub(super) pending: Vec<u32>,
 }
 
 impl Module {
     /// Empties every table and keeps the memory. Destructured, so that a new field does not
     /// compile until it is emptied here.
-    pub(super) fn clear(&mut self, new_version: u8, new_bound: u32) {
+    pub(super) fn clear(&mut self, new_version: u8, new_bound: u32, words: usize) {
         let Module {
             version,
             bound,
@@ -376,10 +359,13 @@ impl Module {
             memory_model_word,
             workgroup_size,
             local_vars,
+            undefined,
+            glsl,
+            pending,
         } = self;
         *version = new_version;
         *bound = new_bound;
-        ids.reset(new_bound);
+        ids.reset(new_bound, words);
         defs.clear();
         defs.push(Def::NONE);
         types.clear();
@@ -406,10 +392,14 @@ impl Module {
         *memory_model_word = 0;
         *workgroup_size = false;
         *local_vars = 0;
+        *undefined = 0;
+        *glsl = 0;
+        pending.clear();
     }
 
     /// The definition that an id belongs to, made if this is its first mention; 0 for ids at
     /// or above the bound.
+    #[inline]
     pub(super) fn mention(&mut self, id: u32, word: u32) -> Idx {
         let next = u32::try_from(self.defs.len()).unwrap_or(0);
         if id >= self.bound {
@@ -420,6 +410,7 @@ impl Module {
         };
         if *slot == 0 {
             *slot = next;
+            self.undefined += 1;
             self.defs.push(Def {
                 id,
                 first: word,
@@ -427,6 +418,38 @@ impl Module {
             });
         }
         *slot
+    }
+
+    /// Enters a definition, unless its id is 0, at or above the bound or defined already; 0
+    /// then. What was known of the id stays.
+    #[inline]
+    pub(super) fn enter(&mut self, new: Def) -> Idx {
+        let next = u32::try_from(self.defs.len()).unwrap_or(0);
+        if new.id == 0 || new.id >= self.bound {
+            return 0;
+        }
+        let Some(slot) = self.ids.slot(new.id) else {
+            return 0;
+        };
+        if *slot == 0 {
+            *slot = next;
+            self.defs.push(new);
+            return next;
+        }
+        let idx = *slot;
+        match self.defs.get_mut(idx as usize) {
+            Some(def) if !def.is_defined() => {
+                *def = Def {
+                    first: def.first,
+                    decor: def.decor,
+                    flags: def.flags | new.flags,
+                    ..new
+                };
+                self.undefined -= 1;
+                idx
+            }
+            _ => 0,
+        }
     }
 
     #[inline]
@@ -553,6 +576,18 @@ impl Module {
     #[inline]
     pub(super) fn is_limited(&self, ty: Idx) -> bool {
         self.ty(ty).has & self.limited != 0
+    }
+
+    /// Whether types laid out explicitly may be in a storage class.
+    pub(super) fn allows_layout(&self, class: Option<StorageClass>) -> bool {
+        match class {
+            Some(StorageClass::UniformConstant) => false,
+            Some(StorageClass::Workgroup) => {
+                self.has_cap(Capability::WorkgroupMemoryExplicitLayoutKHR)
+            }
+            Some(StorageClass::Function | StorageClass::Private) => self.version <= 4,
+            _ => true,
+        }
     }
 
     pub(super) fn import(&self, idx: Idx) -> Option<&Import> {

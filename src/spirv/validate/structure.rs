@@ -4,12 +4,11 @@
 //! innermost construct that it is in. After that each branch is judged once, by the constructs
 //! of its two ends, so the work is linear in the blocks and branches.
 
-use super::cfg::{Body, Flow};
+use super::cfg::{Body, Ends, Flow};
 use super::check::Checker;
 use super::dominators::NONE;
 use super::error::Note;
 use super::rules::Rule;
-use spirv::{Capability, Op};
 
 /// §2.17: control flow nesting depth.
 const MAX_DEPTH: u32 = 1023;
@@ -47,27 +46,56 @@ struct Construct {
 #[derive(Debug, Default)]
 pub(super) struct Structure {
     constructs: Vec<Construct>,
-    /// Per block: the construct that contains it, as a block that may be a header.
-    outer: Vec<u32>,
-    /// Per block: the construct that its branches start from.
-    inner: Vec<u32>,
-    /// Per block: the header that it is the merge block of.
-    merge_of: Vec<u32>,
-    /// Per block: the loop header that it is the continue target of.
-    continue_of: Vec<u32>,
-    /// Per block: whether its immediate dominator switches to it.
-    case: Vec<bool>,
-    /// Per block: the back-edge block of a loop header, [`MANY`] if there are several.
-    latch: Vec<u32>,
-    color: Vec<u8>,
+    nodes: Vec<Node>,
     stack: Vec<(u32, u32)>,
     postorder: Vec<u32>,
-    seen: Vec<bool>,
-    /// Per case block: the case it falls through to.
-    falls: Vec<u32>,
-    fallen: Vec<u32>,
-    run_end: Vec<u32>,
+    run_end: Vec<usize>,
 }
+
+/// What is found out about a block.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The construct that contains it, as a block that may be a header.
+    outer: u32,
+    /// The construct that its branches start from.
+    inner: u32,
+    /// The header that it is the merge block of.
+    merge_of: u32,
+    /// The loop header that it is the continue target of.
+    continue_of: u32,
+    /// Of a loop header: its back-edge block, [`MANY`] if there are several.
+    latch: u32,
+    /// Of a case: the case it falls through to.
+    falls: u32,
+    /// How many cases fall through to it.
+    fallen: u32,
+    color: Color,
+    /// Whether its immediate dominator switches to it.
+    case: bool,
+    /// Whether a header or branch before it named it.
+    seen: bool,
+}
+
+/// How far a walk has come with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Color {
+    White,
+    Grey,
+    Black,
+}
+
+const NEW: Node = Node {
+    outer: 0,
+    inner: 0,
+    merge_of: NONE,
+    continue_of: NONE,
+    latch: NONE,
+    falls: NONE,
+    fallen: 0,
+    color: Color::White,
+    case: false,
+    seen: false,
+};
 
 /// The whole function.
 const ROOT: Construct = Construct {
@@ -84,69 +112,41 @@ const ROOT: Construct = Construct {
 };
 
 const MANY: u32 = u32::MAX - 1;
-const WHITE: u8 = 0;
-const GREY: u8 = 1;
-const BLACK: u8 = 2;
-
-fn fill<T: Copy>(v: &mut Vec<T>, n: usize, value: T) {
-    v.clear();
-    v.resize(n, value);
-}
-
-fn at(v: &[u32], i: u32) -> u32 {
-    v.get(i as usize).copied().unwrap_or(NONE)
-}
-
-fn put<T>(v: &mut [T], i: u32, value: T) {
-    if let Some(slot) = v.get_mut(i as usize) {
-        *slot = value;
-    }
-}
 
 impl Structure {
     fn reset(&mut self, n: usize) {
         let Structure {
             constructs,
-            outer,
-            inner,
-            merge_of,
-            continue_of,
-            case,
-            latch,
-            color,
+            nodes,
             stack,
             postorder,
-            seen,
-            falls,
-            fallen,
             run_end,
         } = self;
         constructs.clear();
         constructs.push(ROOT);
-        fill(outer, n, 0);
-        fill(inner, n, 0);
-        fill(merge_of, n, NONE);
-        fill(continue_of, n, NONE);
-        fill(case, n, false);
-        fill(latch, n, NONE);
-        fill(color, n, WHITE);
-        fill(seen, n, false);
-        fill(falls, n, NONE);
-        fill(fallen, n, 0);
+        nodes.clear();
+        nodes.resize(n, NEW);
         stack.clear();
         postorder.clear();
         run_end.clear();
     }
 
-    fn construct(&self, c: u32) -> Construct {
-        // Construct 0 is always there.
-        let c = self.constructs.get(c as usize);
-        c.or(self.constructs.first()).copied().unwrap_or(ROOT)
+    /// What is known of a block; of one that is not there, nothing.
+    fn node(&self, block: u32) -> &Node {
+        self.nodes.get(block as usize).unwrap_or(&NEW)
+    }
+
+    fn node_mut(&mut self, block: u32) -> Option<&mut Node> {
+        self.nodes.get_mut(block as usize)
+    }
+
+    fn construct(&self, c: u32) -> &Construct {
+        self.constructs.get(c as usize).unwrap_or(&ROOT)
     }
 
     fn push(&mut self, shape: Shape, header: u32, merge: u32, target: u32, parent: u32) -> u32 {
         let new = u32::try_from(self.constructs.len()).unwrap_or(0);
-        let up = self.construct(parent);
+        let up = *self.construct(parent);
         let mut construct = Construct {
             shape,
             header,
@@ -194,70 +194,52 @@ impl Structure {
 
 impl Checker<'_> {
     pub(super) fn structured(&mut self, body: Body, flow: &mut Flow) {
-        if body.count == 0 || !self.m.has_cap(Capability::Shader) {
-            return;
-        }
-        flow.structural_doms.compute(&flow.structural);
         let mut s = std::mem::take(&mut flow.structure);
         s.reset(body.count as usize);
-        self.headers(body, flow, &mut s);
+        self.headers(flow, &mut s);
         self.back_edges(body, flow, &mut s);
-        self.nest(body, flow, &mut s);
+        let switches = flow.blocks.iter().any(|b| b.ends == Ends::Switch);
+        if switches {
+            cases(flow, &mut s);
+        }
+        self.nest(flow, &mut s);
         self.branches(body, flow, &mut s);
-        self.switches(body, flow, &mut s);
-        self.selections(body, flow, &mut s);
+        if switches {
+            self.switches(body, flow, &mut s);
+        }
+        self.selections(flow, &mut s);
         flow.structure = s;
     }
 
     /// Merge instructions: their targets, each merge block once.
-    fn headers(&mut self, body: Body, flow: &Flow, s: &mut Structure) {
+    fn headers(&mut self, flow: &Flow, s: &mut Structure) {
         let doms = &flow.structural_doms;
-        for b in 0..body.count {
-            let block = self.block(body, b);
-            if block.merge == 0 {
+        for (b, block) in (0..).zip(&flow.blocks) {
+            let (at, merge) = (block.merge_at, block.merge);
+            if merge == NONE {
                 continue;
             }
-            let inst = self.inst(block.merge);
-            let merge = self.target(body, inst.word(1));
-            if merge == Some(b) {
-                self.fault(Rule::MergeTarget, block.merge, Note::Id(inst.word(1)));
+            let note = |word| Note::Id(self.word_at(at, word));
+            let (merge_note, target_note) = (note(1), note(2));
+            if merge == b {
+                self.fault(Rule::MergeTarget, at, merge_note);
             }
-            let Some(merge) = merge else { continue };
-            if at(&s.merge_of, merge) != NONE {
-                self.fault(Rule::MergeUnique, block.merge, Note::Id(inst.word(1)));
-            } else {
-                put(&mut s.merge_of, merge, b);
+            let merged = s.node_mut(merge).map(|n| &mut n.merge_of);
+            match merged {
+                Some(header) if *header == NONE => *header = b,
+                _ => self.fault(Rule::MergeUnique, at, merge_note),
             }
             if doms.reaches(b) && merge != b && !doms.dominates(b, merge) {
-                self.fault(Rule::MergeDominated, block.merge, Note::Id(inst.word(1)));
+                self.fault(Rule::MergeDominated, at, merge_note);
             }
-            if inst.op == Op::LoopMerge {
-                if inst.word(1) == inst.word(2) {
-                    self.fault(Rule::MergeTarget, block.merge, Note::Id(inst.word(2)));
+            if merge == block.target {
+                self.fault(Rule::MergeTarget, at, target_note);
+            }
+            if let Some(target) = s.node_mut(block.target) {
+                target.continue_of = b;
+                if doms.reaches(b) && !doms.dominates(b, block.target) {
+                    self.fault(Rule::ContinueDominated, at, target_note);
                 }
-                if let Some(target) = self.target(body, inst.word(2)) {
-                    put(&mut s.continue_of, target, b);
-                    if doms.reaches(b) && !doms.dominates(b, target) {
-                        self.fault(Rule::ContinueDominated, block.merge, Note::Id(inst.word(2)));
-                    }
-                }
-            }
-        }
-        for b in 0..body.count {
-            let dom = doms.idom(b);
-            if dom != NONE {
-                let end = self.block(body, dom).end;
-                let is_switch = end != 0 && self.inst(end).op == Op::Switch;
-                // The graph lists a switch's targets; a dominator with an edge is the switch.
-                put(&mut s.case, b, is_switch);
-            }
-        }
-        // Only real targets are cases: blocks that a switch dominates may be joins.
-        for b in 0..body.count {
-            if s.case.get(b as usize) == Some(&true) {
-                let dom = doms.idom(b);
-                let is_target = flow.graph.preds(b).contains(&dom);
-                put(&mut s.case, b, is_target);
             }
         }
     }
@@ -265,150 +247,141 @@ impl Checker<'_> {
     /// Back edges, in a depth-first walk of the structural graph.
     fn back_edges(&mut self, body: Body, flow: &Flow, s: &mut Structure) {
         self.walk(body, flow, s, 0, true);
-        for b in 0..body.count {
-            if flow.structural.preds(b).is_empty() {
+        if s.postorder.len() < s.nodes.len() {
+            for b in 0..body.count {
+                if flow.structural.preds(b).is_empty() {
+                    self.walk(body, flow, s, b, false);
+                }
+            }
+            for b in 0..body.count {
                 self.walk(body, flow, s, b, false);
             }
         }
-        for b in 0..body.count {
-            self.walk(body, flow, s, b, false);
-        }
-        for b in 0..body.count {
-            let block = self.block(body, b);
-            if block.merge == 0 || !flow.structural_doms.reaches(b) {
+        for (b, block) in (0..).zip(&flow.blocks) {
+            if !block.is_loop || !flow.structural_doms.reaches(b) {
                 continue;
             }
-            let inst = self.inst(block.merge);
-            if inst.op != Op::LoopMerge {
-                continue;
-            }
-            let latch = at(&s.latch, b);
+            let (at, target) = (block.merge_at, block.target);
+            let note = Note::Id(self.word_at(at, 2));
+            let latch = s.node(b).latch;
             if latch == NONE || latch == MANY {
-                self.fault(Rule::BackEdgeUnique, block.merge, Note::None);
-            } else if let Some(target) = self.target(body, inst.word(2)) {
+                self.fault(Rule::BackEdgeUnique, at, Note::None);
+            } else if target != NONE {
                 if !flow.structural_doms.dominates(target, latch) {
-                    self.fault(Rule::ContinueDominated, block.merge, Note::Id(inst.word(2)));
+                    self.fault(Rule::ContinueDominated, at, note);
                 } else if target == b && latch != b {
                     // The header's structural edge to the merge block goes past the back edge.
-                    let note = Note::Id(inst.word(2));
-                    self.fault(Rule::ContinuePostDominated, block.merge, note);
+                    self.fault(Rule::ContinuePostDominated, at, note);
                 }
             }
         }
     }
 
     fn walk(&mut self, body: Body, flow: &Flow, s: &mut Structure, root: u32, order: bool) {
-        if s.color.get(root as usize) != Some(&WHITE) {
-            return;
+        match s.node_mut(root) {
+            Some(node) if node.color == Color::White => node.color = Color::Grey,
+            _ => return,
         }
-        put(&mut s.color, root, GREY);
         s.stack.push((root, 0));
         while let Some((from, next)) = s.stack.last_mut() {
             let (from, position) = (*from, *next);
             *next += 1;
             let Some(&to) = flow.structural.succs(from).get(position as usize) else {
                 s.stack.pop();
-                put(&mut s.color, from, BLACK);
+                if let Some(node) = s.node_mut(from) {
+                    node.color = Color::Black;
+                }
                 if order {
                     s.postorder.push(from);
                 }
                 continue;
             };
-            match s.color.get(to as usize) {
-                Some(&WHITE) => {
-                    put(&mut s.color, to, GREY);
+            let Some(node) = s.nodes.get_mut(to as usize) else {
+                continue;
+            };
+            match node.color {
+                Color::White => {
+                    node.color = Color::Grey;
                     s.stack.push((to, 0));
                 }
-                Some(&GREY) if position >= at(&flow.declared, from) => {
-                    let header = self.block(body, to);
-                    let is_loop = header.merge != 0 && self.inst(header.merge).op == Op::LoopMerge;
-                    if !is_loop {
-                        let end = self.block(body, from).end;
-                        let id = self.m.def(header.label).id;
-                        self.fault(Rule::BackEdge, end, Note::Id(id));
+                Color::Grey if position >= flow.declared(from) => {
+                    let only = node.latch == NONE || node.latch == from;
+                    node.latch = if only { from } else { MANY };
+                    if !flow.outline(to).is_loop {
+                        let id = self.m.def(self.block(body, to).label).id;
+                        self.fault(Rule::BackEdge, flow.outline(from).end_at, Note::Id(id));
                     }
-                    let latch = at(&s.latch, to);
-                    let new = if latch == NONE || latch == from {
-                        from
-                    } else {
-                        MANY
-                    };
-                    put(&mut s.latch, to, new);
                 }
-                _ => {}
+                Color::Grey | Color::Black => {}
             }
         }
     }
 
     /// Gives each block its construct.
-    fn nest(&mut self, body: Body, flow: &Flow, s: &mut Structure) {
+    fn nest(&mut self, flow: &Flow, s: &mut Structure) {
         let doms = &flow.structural_doms;
         let mut too_deep = false;
         for &b in doms.preorder() {
             let dom = doms.idom(b);
-            let mut outer = if dom == NONE { 0 } else { at(&s.inner, dom) };
-            let merged = at(&s.merge_of, b);
+            let node = *s.node(b);
+            // Nothing dominates the entry, which is in the whole function.
+            let above = s.node(dom).inner;
+            let mut outer = above;
+            let merged = node.merge_of;
             if merged != NONE && merged != b && doms.dominates(merged, b) {
-                outer = s.construct(at(&s.inner, merged)).parent;
+                outer = s.construct(s.node(merged).inner).parent;
             }
-            let looped = at(&s.continue_of, b);
+            let looped = node.continue_of;
             if looped != NONE && looped != b && doms.dominates(looped, b) {
-                let of_loop = at(&s.inner, looped);
-                let parent = s.construct(of_loop).parent;
-                outer = s.push(Shape::Continue, b, s.construct(of_loop).merge, b, parent);
+                let of_loop = s.node(looped).inner;
+                let Construct { parent, merge, .. } = *s.construct(of_loop);
+                outer = s.push(Shape::Continue, b, merge, b, parent);
                 if let Some(c) = s.constructs.get_mut(outer as usize) {
                     c.of_loop = of_loop;
                 }
-            } else if s.case.get(b as usize) == Some(&true) && merged != dom {
-                let parent = at(&s.inner, dom);
-                if s.construct(parent).shape == Shape::Switch {
-                    outer = s.push(Shape::Case, b, s.construct(parent).merge, NONE, parent);
+            } else if node.case && merged != dom {
+                let Construct { shape, merge, .. } = *s.construct(above);
+                if shape == Shape::Switch {
+                    outer = s.push(Shape::Case, b, merge, NONE, above);
                 }
             }
-            put(&mut s.outer, b, outer);
-            let block = self.block(body, b);
+            let block = flow.outline(b);
             let mut inner = outer;
-            if block.merge != 0 {
-                let inst = self.inst(block.merge);
-                let merge = self.target(body, inst.word(1)).unwrap_or(NONE);
-                let shape = match inst.op {
-                    Op::LoopMerge => Shape::Loop,
-                    _ if block.end != 0 && self.inst(block.end).op == Op::Switch => Shape::Switch,
-                    _ => Shape::Selection,
+            if block.merge_at != 0 {
+                let shape = match block.ends {
+                    _ if block.is_loop => Shape::Loop,
+                    Ends::Switch => Shape::Switch,
+                    Ends::Conditional | Ends::Otherwise => Shape::Selection,
                 };
-                let target = if shape == Shape::Loop {
-                    self.target(body, inst.word(2)).unwrap_or(NONE)
-                } else {
-                    NONE
-                };
-                inner = s.push(shape, b, merge, target, outer);
-                if s.construct(inner).depth > MAX_DEPTH && !too_deep {
+                inner = s.push(shape, b, block.merge, block.target, outer);
+                let depth = s.construct(inner).depth;
+                if depth > MAX_DEPTH && !too_deep {
                     too_deep = true;
-                    let note = Note::Limit(u64::from(s.construct(inner).depth), 1023);
-                    self.fault(Rule::NestingDepth, block.merge, note);
+                    let note = Note::Limit(u64::from(depth), 1023);
+                    self.fault(Rule::NestingDepth, block.merge_at, note);
                 }
             }
-            put(&mut s.inner, b, inner);
+            if let Some(node) = s.node_mut(b) {
+                node.outer = outer;
+                node.inner = inner;
+            }
         }
     }
 
     /// Judges every branch between blocks that the entry reaches structurally.
     fn branches(&mut self, body: Body, flow: &Flow, s: &mut Structure) {
-        for b in 0..body.count {
+        for (b, block) in (0..).zip(&flow.blocks) {
             if !flow.structural_doms.reaches(b) {
                 continue;
             }
-            let from = s.construct(at(&s.inner, b));
-            let end = self.block(body, b).end;
-            let around = s.construct(from.inside_continue);
-            if from.inside_continue != 0 && flow.structural.succs(b).is_empty() {
-                let id = self.m.def(self.block(body, around.header).label).id;
+            let end = block.end_at;
+            let around = s.construct(s.node(b).inner).inside_continue;
+            if around != 0 && flow.structural.succs(b).is_empty() {
+                let header = s.construct(around).header;
+                let id = self.m.def(self.block(body, header).label).id;
                 self.fault(Rule::ContinuePostDominated, end, Note::Id(id));
             }
-            for i in 0..flow.graph.succs(b).len() {
-                let Some(&to) = flow.graph.succs(b).get(i) else {
-                    break;
-                };
+            for &to in flow.graph.succs(b) {
                 if let Some(rule) = judge(s, b, to) {
                     let id = self.m.def(self.block(body, to).label).id;
                     self.fault(rule, end, Note::Id(id));
@@ -419,12 +392,12 @@ impl Checker<'_> {
 
     /// Falling through cases.
     fn switches(&mut self, body: Body, flow: &Flow, s: &mut Structure) {
-        for b in 0..body.count {
-            let block = self.block(body, b);
-            if block.merge == 0 || block.end == 0 || !flow.structural_doms.reaches(b) {
-                continue;
-            }
-            if s.construct(at(&s.inner, b)).shape == Shape::Switch {
+        for (b, block) in (0..).zip(&flow.blocks) {
+            let is_header = block.merge_at != 0 && block.end_at != 0;
+            if is_header
+                && flow.structural_doms.reaches(b)
+                && s.construct(s.node(b).inner).shape == Shape::Switch
+            {
                 self.switch(body, flow, s, b);
             }
         }
@@ -432,8 +405,8 @@ impl Checker<'_> {
 
     fn switch(&mut self, body: Body, flow: &Flow, s: &mut Structure, header: u32) {
         let targets = flow.graph.succs(header);
-        let end = self.block(body, header).end;
-        let merge = s.construct(at(&s.inner, header)).merge;
+        let end = flow.outline(header).end_at;
+        let merge = s.construct(s.node(header).inner).merge;
         let Some((&default, cases)) = targets.split_first() else {
             return;
         };
@@ -443,24 +416,21 @@ impl Checker<'_> {
                 return self.fault(Rule::SwitchCase, end, Note::Id(id));
             }
         }
-        if targets.iter().all(|&t| at(&s.falls, t) == NONE) {
+        if targets.iter().all(|&t| s.node(t).falls == NONE) {
             return;
         }
-        if targets.iter().any(|&t| at(&s.falls, t) == MANY) {
+        if targets.iter().any(|&t| s.node(t).falls == MANY) {
             return self.fault(Rule::SwitchFallThrough, end, Note::None);
         }
         // Where the run of equal targets that each one is in ends.
-        fill(&mut s.run_end, targets.len(), 0);
+        s.run_end.clear();
+        s.run_end.resize(targets.len(), 0);
         let mut next = targets.len();
-        for i in (0..targets.len()).rev() {
-            if i + 1 < targets.len() && targets[i] != targets[i + 1] {
+        for (i, end) in s.run_end.iter_mut().enumerate().rev() {
+            if i + 1 < targets.len() && targets.get(i) != targets.get(i + 1) {
                 next = i + 1;
             }
-            put(
-                &mut s.run_end,
-                u32::try_from(i).unwrap_or(0),
-                u32::try_from(next).unwrap_or(0),
-            );
+            *end = next;
         }
         let default_again = cases.contains(&default);
         let mut default_falls = NONE;
@@ -468,7 +438,7 @@ impl Checker<'_> {
             if to == merge {
                 continue;
             }
-            let mut falls = at(&s.falls, to);
+            let mut falls = s.node(to).falls;
             if falls == default && !default_again {
                 falls = default_falls;
             }
@@ -479,14 +449,14 @@ impl Checker<'_> {
                 default_falls = falls;
                 continue;
             }
-            let next = at(&s.run_end, u32::try_from(i).unwrap_or(0));
-            if at(targets, next) != falls {
+            let next = s.run_end.get(i).and_then(|&next| targets.get(next));
+            if next != Some(&falls) {
                 let id = self.m.def(self.block(body, to).label).id;
                 return self.fault(Rule::SwitchFallThrough, end, Note::Id(id));
             }
         }
         for &to in targets {
-            if at(&s.fallen, to) > 1 {
+            if s.node(to).fallen > 1 {
                 let id = self.m.def(self.block(body, to).label).id;
                 return self.fault(Rule::SwitchFallThrough, end, Note::Id(id));
             }
@@ -494,65 +464,66 @@ impl Checker<'_> {
     }
 
     /// Conditional branches without a merge instruction have to be exits.
-    fn selections(&mut self, body: Body, flow: &Flow, s: &mut Structure) {
-        for i in (0..s.postorder.len()).rev() {
-            let Some(&b) = s.postorder.get(i) else { break };
-            let block = self.block(body, b);
-            let mut merge = Op::Nop;
-            if block.merge != 0 {
-                let inst = self.inst(block.merge);
-                merge = inst.op;
-                let targets = if merge == Op::LoopMerge { 2 } else { 1 };
-                for w in 1..=targets {
-                    if let Some(to) = self.target(body, inst.word(w)) {
-                        put(&mut s.seen, to, true);
-                    }
-                }
-            }
-            if block.end == 0 {
-                continue;
-            }
-            match self.inst(block.end).op {
-                Op::BranchConditional => {
+    fn selections(&mut self, flow: &Flow, s: &mut Structure) {
+        let Structure {
+            nodes, postorder, ..
+        } = s;
+        let mut see = |block: u32| match nodes.get_mut(block as usize) {
+            Some(node) => std::mem::replace(&mut node.seen, true),
+            None => false,
+        };
+        for &b in postorder.iter().rev() {
+            let block = flow.outline(b);
+            see(block.merge);
+            see(block.target);
+            let merges = block.merge_at != 0 && !block.is_loop;
+            let needs = match block.ends {
+                Ends::Conditional => {
                     let mut unseen = true;
                     for &to in flow.graph.succs(b) {
-                        if let Some(slot) = s.seen.get_mut(to as usize) {
-                            unseen &= !std::mem::replace(slot, true);
-                        }
+                        unseen &= !see(to);
                     }
-                    if merge != Op::SelectionMerge && unseen {
-                        self.fault(Rule::SelectionMerge, block.end, Note::None);
-                    }
+                    unseen
                 }
-                Op::Switch => {
-                    if merge != Op::SelectionMerge {
-                        self.fault(Rule::SelectionMerge, block.end, Note::None);
-                    }
+                Ends::Switch => {
                     for &to in flow.graph.succs(b) {
-                        put(&mut s.seen, to, true);
+                        see(to);
                     }
+                    true
                 }
-                _ => {}
+                Ends::Otherwise => false,
+            };
+            if needs && !merges {
+                self.fault(Rule::SelectionMerge, block.end_at, Note::None);
             }
         }
     }
 }
 
+/// Which blocks are cases: of those that a switch dominates, its targets. The others may be
+/// joins.
+fn cases(flow: &Flow, s: &mut Structure) {
+    for (b, node) in (0..).zip(&mut s.nodes) {
+        let dom = flow.structural_doms.idom(b);
+        node.case = flow.outline(dom).ends == Ends::Switch && flow.graph.preds(b).contains(&dom);
+    }
+}
+
 /// Whether a branch keeps to the constructs; the rule that it breaks if it does not.
 fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
-    let inner = at(&s.inner, b);
-    let from = s.construct(inner);
+    let inner = s.node(b).inner;
+    let from = *s.construct(inner);
     // Into the same construct, be it to a nested header.
-    if at(&s.outer, to) == inner {
-        let own = s.construct(at(&s.inner, to));
-        if own.shape != Shape::Loop || own.header != to || at(&s.latch, to) != b {
+    if s.node(to).outer == inner {
+        let own = s.construct(s.node(to).inner);
+        if own.shape != Shape::Loop || own.header != to || s.node(to).latch != b {
             return None;
         }
     }
     // The back edge, from the continue construct or from the only block of its loop.
-    let own = s.construct(at(&s.inner, to));
-    if own.shape == Shape::Loop && own.header == to && at(&s.latch, to) == b {
-        let of_loop = at(&s.inner, to);
+    let own = s.construct(s.node(to).inner);
+    if own.shape == Shape::Loop && own.header == to && s.node(to).latch == b {
+        let of_loop = s.node(to).inner;
         let ends_loop = from.shape == Shape::Continue && from.of_loop == of_loop;
         let single = inner == of_loop && own.target == to;
         return if ends_loop || single {
@@ -563,9 +534,9 @@ fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
     }
     let scope = s.construct(from.scope);
     // To a merge block: of this construct, of the loop around it, of the switch around it.
-    let merged = at(&s.merge_of, to);
+    let merged = s.node(to).merge_of;
     if merged != NONE {
-        let left = at(&s.inner, merged);
+        let left = s.node(merged).inner;
         let loop_left = if scope.shape == Shape::Continue {
             scope.of_loop
         } else {
@@ -575,7 +546,7 @@ fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
         if left == inner || is_loop || (from.switch != 0 && left == from.switch) {
             // Only the back-edge block leaves a continue construct.
             if is_loop && scope.shape == Shape::Continue {
-                let latch = at(&s.latch, s.construct(loop_left).header);
+                let latch = s.node(s.construct(loop_left).header).latch;
                 if latch != b {
                     return Some(Rule::ContinuePostDominated);
                 }
@@ -587,7 +558,7 @@ fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
     if scope.shape == Shape::Loop && scope.target == to {
         return None;
     }
-    let target = s.construct(at(&s.outer, to));
+    let target = s.construct(s.node(to).outer);
     if target.shape == Shape::Continue && target.header == to {
         return Some(Rule::ContinueFromLoop);
     }
@@ -597,21 +568,24 @@ fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
             return None;
         }
         if from.shape == Shape::Case && from.parent == target.parent {
-            let falls = at(&s.falls, from.header);
+            let falls = s.node(from.header).falls;
             let new = if falls == NONE || falls == to {
                 to
             } else {
                 MANY
             };
-            if falls == NONE {
-                let count = at(&s.fallen, to);
-                put(&mut s.fallen, to, count + 1);
+            if falls == NONE
+                && let Some(node) = s.node_mut(to)
+            {
+                node.fallen += 1;
             }
-            put(&mut s.falls, from.header, new);
+            if let Some(node) = s.node_mut(from.header) {
+                node.falls = new;
+            }
             return None;
         }
     }
-    if s.contains(at(&s.outer, to), inner) {
+    if s.contains(s.node(to).outer, inner) {
         Some(Rule::ConstructExit)
     } else {
         Some(Rule::ConstructEntry)

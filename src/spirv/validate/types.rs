@@ -61,18 +61,16 @@ impl Checker<'_> {
             Op::TypeCooperativeMatrixKHR => self.cooperative_type(inst),
             _ => {}
         }
-        if inst.op != Op::TypeFunction {
-            for i in 2..inst.len() {
-                let is_id = match inst.op {
-                    Op::TypeVector | Op::TypeMatrix | Op::TypeRuntimeArray => i == 2,
-                    Op::TypePointer => i == 3,
-                    Op::TypeArray => i == 2,
-                    Op::TypeStruct => true,
-                    _ => false,
-                };
-                if is_id && m.kind(self.idx(inst, i)) == Kind::Function {
-                    self.fault(Rule::TypeFunction, inst.at, Note::Id(inst.word(i)));
-                }
+        // Function types are no parts of others.
+        let parts = match inst.op {
+            Op::TypeVector | Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeArray => 2..3,
+            Op::TypePointer => 3..4,
+            Op::TypeStruct => 2..inst.len(),
+            _ => return,
+        };
+        for i in parts.start..parts.end.min(inst.len()) {
+            if m.kind(self.idx(inst, i)) == Kind::Function {
+                self.fault(Rule::TypeFunction, inst.at, Note::Id(inst.word(i)));
             }
         }
     }
@@ -255,15 +253,8 @@ impl Checker<'_> {
 
     /// The high bits of a literal narrower than its words.
     pub(super) fn literal_bits(&mut self, inst: &Inst<'_>, ty: Idx, at: usize) {
-        let ty = self.m.ty(ty);
-        if ty.width == 0 || ty.width >= 32 {
-            return;
-        }
         let word = inst.word(at);
-        let high = word >> ty.width;
-        let negative = ty.kind == Kind::Int && ty.signed && word >> (ty.width - 1) & 1 == 1;
-        let expected = if negative { u32::MAX >> ty.width } else { 0 };
-        if high != expected {
+        if !self.m.ty(ty).fits(word) {
             self.fault(Rule::LiteralBits, inst.at, Note::Value(word));
         }
     }
@@ -426,11 +417,21 @@ impl Checker<'_> {
         order.clear();
         order.extend_from_slice(&self.m.unique_types);
         let words = self.words;
+        let first = |at: u32| words.get(at as usize).copied().unwrap_or(0);
+        // A few types that differ in opcode or length differ.
+        let few = order.len() <= 16;
+        let mut pairs = order.iter().enumerate();
+        let differ = |(i, &at): (usize, &u32)| {
+            let before = order.iter().take(i);
+            before.filter(|&&other| first(other) == first(at)).count() == 0
+        };
+        if few && pairs.all(differ) {
+            return;
+        }
         let key = |at: u32| {
-            let first = words.get(at as usize).copied().unwrap_or(0);
             let from = at as usize + 2;
-            let to = at as usize + (first >> 16) as usize;
-            (first, words.get(from..to).unwrap_or_default())
+            let to = at as usize + (first(at) >> 16) as usize;
+            (first(at), words.get(from..to).unwrap_or_default())
         };
         order.sort_by(|&a, &b| key(a).cmp(&key(b)).then(a.cmp(&b)));
         for i in 1..order.len() {

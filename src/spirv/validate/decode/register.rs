@@ -64,12 +64,16 @@ impl<'a> Decoder<'a> {
                 } else {
                     self.m.local_vars += 1;
                 }
+                self.accessible(result);
             }
             Op::ExtInst => {
-                if self.is_non_semantic(inst)
-                    && let Some(def) = self.m.def_mut(result)
-                {
-                    def.flags |= flag::NON_SEMANTIC;
+                let non_semantic = self.is_non_semantic(inst);
+                if let Some(def) = self.m.def_mut(result) {
+                    if non_semantic {
+                        def.flags |= flag::NON_SEMANTIC;
+                    } else if def.ty != 0 {
+                        def.flags |= flag::PLAIN;
+                    }
                 }
             }
             Op::Function => self.open_function(inst, result),
@@ -89,22 +93,31 @@ impl<'a> Decoder<'a> {
                 let callee = self.m.ids.get(inst.word(3));
                 self.m.calls.push((self.func, callee, at));
             }
-            Op::Label => self.open_block(inst, result),
+            Op::Label => self.open_block(at, result),
             Op::LoopMerge | Op::SelectionMerge => {
                 let block = self.block as usize;
                 if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
                     b.merge = at;
                 }
             }
-            op if is_terminator(op) => {
-                let block = self.block as usize;
-                if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
-                    b.end = at;
-                }
-                self.block = 0;
-            }
-            op if is_type(op) => self.add_type(op, inst.words, at, result),
+            _ if inst.row.is(is::TERMINATOR) => self.close_block(at),
+            op if inst.row.is(is::TYPE) => self.add_type(op, inst.words, at, result),
             _ => {}
+        }
+    }
+
+    /// Notes of a variable that no decoration of it forbids access; decorations come first.
+    fn accessible(&mut self, variable: Idx) {
+        let mut flags = flag::READABLE | flag::WRITABLE;
+        for decor in self.m.decorations_of(variable) {
+            match decor.kind {
+                Decoration::NonReadable => flags &= !flag::READABLE,
+                Decoration::NonWritable => flags &= !flag::WRITABLE,
+                _ => {}
+            }
+        }
+        if let Some(def) = self.m.def_mut(variable) {
+            def.flags |= flags;
         }
     }
 
@@ -216,6 +229,9 @@ impl<'a> Decoder<'a> {
             self.fault(Rule::NonSemanticVersion, inst.at, Note::None);
         }
         if self.m.imports.len() < MAX_IMPORTS {
+            if kind == ImportKind::Glsl && self.func == 0 {
+                self.m.glsl = result;
+            }
             self.m.imports.push(Import {
                 def: result,
                 set,
@@ -244,13 +260,13 @@ impl<'a> Decoder<'a> {
         let head = u32::try_from(self.m.decorations.len()).unwrap_or(0);
         if let Some(def) = self.m.def_mut(target) {
             def.decor = head;
-            if member == WHOLE {
-                match kind {
-                    Decoration::Block => def.flags |= flag::BLOCK,
-                    Decoration::BufferBlock => def.flags |= flag::BUFFER_BLOCK,
-                    _ => {}
-                }
-            }
+            def.flags |= match kind {
+                Decoration::Block if member == WHOLE => flag::BLOCK,
+                Decoration::BufferBlock if member == WHOLE => flag::BUFFER_BLOCK,
+                Decoration::NonReadable if member != WHOLE => flag::UNREADABLE_PART,
+                Decoration::NonWritable if member != WHOLE => flag::UNWRITABLE_PART,
+                _ => 0,
+            };
         }
         if kind == Decoration::BuiltIn && value == BuiltIn::WorkgroupSize as u32 {
             self.m.workgroup_size = true;
@@ -282,13 +298,13 @@ impl<'a> Decoder<'a> {
         self.block = 0;
     }
 
-    pub(super) fn open_block(&mut self, inst: &Inst<'_>, result: Idx) {
+    pub(super) fn open_block(&mut self, at: u32, result: Idx) {
         if self.func == 0 {
             return;
         }
         self.m.blocks.push(Block {
             label: result,
-            word: inst.at,
+            word: at,
             merge: 0,
             end: 0,
         });
@@ -306,6 +322,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    pub(super) fn close_block(&mut self, at: u32) {
+        let block = self.block as usize;
+        if let Some(b) = block.checked_sub(1).and_then(|b| self.m.blocks.get_mut(b)) {
+            b.end = at;
+        }
+        self.block = 0;
+    }
+
     pub(super) fn finish(&mut self, end: u32) {
         if self.m.memory_model_word == 0 {
             self.fault(
@@ -317,13 +341,19 @@ impl<'a> Decoder<'a> {
         if self.func != 0 {
             self.fault(Rule::FunctionOpen, end, Note::None);
         }
-        for i in 1..self.m.defs.len() {
-            let Some(def) = self.m.defs.get(i).copied() else {
-                break;
-            };
-            if !def.is_defined() && def.flags & flag::REPORTED == 0 {
-                self.fault(Rule::IdDefined, def.first, Note::Id(def.id));
-            }
+        let mut at = 1;
+        let missing = |d: &Def| !d.is_defined() && d.flags & flag::REPORTED == 0;
+        // Most modules define all that they mention.
+        while self.m.undefined != 0
+            && let Some((skipped, def)) = self
+                .m
+                .defs
+                .get(at..)
+                .and_then(|rest| rest.iter().enumerate().find(|(_, d)| missing(d)))
+        {
+            let (first, id) = (def.first, def.id);
+            at += skipped + 1;
+            self.fault(Rule::IdDefined, first, Note::Id(id));
         }
     }
 }
