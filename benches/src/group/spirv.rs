@@ -7,8 +7,8 @@ use crate::paired::Contestant;
 use crate::rival;
 use kernite_stages::Case;
 use kernite_stages::Ours;
-use std::rc::Rc;
 use std::hint::black_box;
+use std::rc::Rc;
 
 pub(super) fn contestants(case: Case) -> Vec<Contestant> {
     let size = |words: &[u32]| (count::spirv(words), 4 * words.len());
