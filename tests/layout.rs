@@ -13,15 +13,14 @@ fn root() -> &'static Path {
 
 /// The repository's files as paths from its root, with what git ignores left out.
 fn files() -> Vec<PathBuf> {
-    /// Folders that hold no source: git's own, and those of `.gitignore`.
-    const NOT_SOURCE: [&str; 6] = [
-        ".git",
-        "target",
-        ".oracles",
-        "fuzz/target",
-        "fuzz/artifacts",
-        "fuzz/corpus",
-    ];
+    // The lines of `.gitignore` are paths from the root.
+    let ignored = read(Path::new(".gitignore")).expect("text");
+    let ignored: Vec<&Path> = ignored
+        .lines()
+        .filter_map(|line| line.strip_prefix('/'))
+        .chain([".git"])
+        .map(Path::new)
+        .collect();
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
@@ -29,7 +28,7 @@ fn files() -> Vec<PathBuf> {
             let entry = entry.expect("a readable entry");
             let path = folder.join(entry.file_name());
             let kind = entry.file_type().expect("a file type");
-            if NOT_SOURCE.iter().any(|skip| path == Path::new(skip)) {
+            if ignored.contains(&path.as_path()) {
                 continue;
             }
             if kind.is_dir() {

@@ -55,8 +55,9 @@ fn head(date: &str, rounds: usize) -> String {
          - **Method**: contestants of a group run in turn, in {rounds} rounds of about 1.5 ms each, in one process. Times \
          are CPU times. Each contestant's output is checked first: kernite's is byte for byte that of the golden files, \
          rspirv's is word for word the floor's.\n\
-         - **kernite** is its public API with default options: full verification with uniformity, ids stamped; builder, \
-         emitters and output are kept between kernels, as a user would. The PTX target is sm_80.\n\
+         - **kernite** is its public API with default options: full verification with uniformity, ids stamped; builder \
+         and emitters are kept between kernels, as a user would, and text and words are lent by the emitters \
+         (`ptx::Emitter::text`, `spirv::Emitter::words`) and not copied. The PTX target is sm_80.\n\
          - **Floors** are the same kernels as templates written by hand, without types or checks: for PTX literal pieces \
          with register numbers by `itoa`, for SPIR-V words pushed into a vector, both into fresh memory.\n\n\
          Clock-free instruction counts of each stage are in `benches/stages/instructions.txt`; \
