@@ -257,7 +257,14 @@ impl Body<'_> {
         let a = self.val(inst.a);
         let ty = self.w.ty(Type::U32);
         let from = self.type_of(inst.a);
-        if from.bytes() != 8 {
+        if from.bytes() < 4 {
+            // Without what it was extended by. NVIDIA's compiler (580) counts the sign of a u16 that was widened with zeros,
+            // in modules that divide by an f16; it does not where the bits stand at the upper end.
+            let up = self.w.u32(32 - from.bytes() * 8);
+            let a = self.w.op2(S::ShiftLeftLogical, ty, a, up);
+            return self.w.op1(S::BitCount, ty, a);
+        }
+        if from.bytes() == 4 {
             let a = self.unsigned(from, a);
             return self.w.op1(S::BitCount, ty, a);
         }
