@@ -169,8 +169,8 @@ impl Messages {
                     // One mutant may break another rule first, which hides this one.
                     if !seen.matched && !none && (all || seen.times > 9) {
                         failures.push(format!(
-                            "{message}: {} mutants, none rejected by {rules:?} but by {:?}",
-                            seen.times, seen.rules
+                            "{message}: {} mutants, none rejected by {rules:?} but by {:?}; {}",
+                            seen.times, seen.rules, seen.example
                         ));
                     }
                 }
