@@ -341,7 +341,7 @@ fn code_of(insts: &[Inst], word: u32) -> u8 {
 }
 
 impl Body<'_, '_> {
-    /// Writes the instruction at hand, if it has a pattern. A loop of one turn would cost more than that.
+    /// Writes the instruction at hand, if it has a pattern; says whether. A loop of one turn would cost more.
     #[inline(never)]
     pub fn plain_one(&mut self, inst: &Inst) -> bool {
         let table = &PLAIN[usize::from(self.contract)];

@@ -60,7 +60,7 @@ macro_rules! template {
 pub(super) use template;
 
 impl<'w> Line<'w> {
-    /// A template with its numbers. Takes the place of a line's other parts, which have at most 255 bytes together.
+    /// A template with its numbers.
     #[inline(always)]
     pub fn fill<const NUMBERS: usize>(
         mut self,
