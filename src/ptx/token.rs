@@ -163,6 +163,7 @@ impl Token {
     }
 
     /// The length of the text alone.
+    #[inline(always)]
     pub const fn text_len(self) -> usize {
         self.len() - AHEAD
     }

@@ -199,7 +199,7 @@ impl<'w> Line<'w> {
     /// An operand that is the first, and no wide immediate.
     #[inline(always)]
     pub fn register(mut self, token: Token) -> Line<'w> {
-        self.put(&token.text(), token.len() - AHEAD);
+        self.put(&token.text(), token.text_len());
         self
     }
 
