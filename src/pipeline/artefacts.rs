@@ -118,9 +118,7 @@ pub(super) const KEPT_BYTES: usize = 16 << 20;
 impl Scratch {
     /// Whether it is worth keeping.
     pub fn is_small(&self) -> bool {
-        let Emitters { text, words, .. } = &self.emitters;
-        let bytes = self.kernel.capacity() + text.capacity() + 4 * words.capacity();
-        bytes <= KEPT_BYTES
+        self.kernel.capacity() + self.emitters.longest <= KEPT_BYTES
     }
 }
 
@@ -128,8 +126,8 @@ impl Scratch {
 pub(super) struct Emitters {
     ptx: ptx::Emitter,
     spirv: spirv::Emitter,
-    text: Vec<u8>,
-    words: Vec<u32>,
+    /// The bytes of the longest text or module they made; they keep memory for as much.
+    longest: usize,
 }
 
 impl Emitters {
@@ -138,12 +136,11 @@ impl Emitters {
         kernel: &Kernel,
         options: &ptx::Options,
     ) -> Result<PtxArtefact, CompileError> {
-        self.text.clear();
-        let emitted = self.ptx.emit(kernel, options, &mut self.text);
-        emitted.map_err(CompileError::Ptx)?;
+        let text = self.ptx.text(kernel, options).map_err(CompileError::Ptx)?;
+        self.longest = self.longest.max(text.len());
         Ok(PtxArtefact {
             // Only ASCII is written.
-            text: String::from_utf8_lossy(&self.text).into_owned(),
+            text: String::from_utf8_lossy(text).into_owned(),
             entry: ptx::entry_name(kernel.name()).into_owned(),
             signature: kernel.signature_with(options.bounds),
         })
@@ -154,10 +151,11 @@ impl Emitters {
         kernel: &Kernel,
         options: &spirv::Options,
     ) -> Result<SpirvArtefact, CompileError> {
-        let emitted = self.spirv.emit(kernel, options, &mut self.words);
-        emitted.map_err(CompileError::Spirv)?;
+        let words = self.spirv.words(kernel, options);
+        let words = words.map_err(CompileError::Spirv)?;
+        self.longest = self.longest.max(4 * words.len());
         Ok(SpirvArtefact {
-            words: self.words.clone(),
+            words: words.to_vec(),
             signature: kernel.signature_with(options.bounds),
         })
     }
