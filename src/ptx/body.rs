@@ -5,7 +5,7 @@ use super::control::Frame;
 use super::error::Error;
 use super::memory::Object;
 use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
-use super::plain::{self, Plain};
+use super::plain;
 use super::recipe::RecipeTables;
 use super::subgroup::{Active, Reduction, Shuffle};
 use super::writer::{Piece, Registers, Token, Writer};
@@ -80,6 +80,8 @@ pub(super) struct Body<'a, 'o> {
     pub insts: &'a [Inst],
     pub side: &'a [u32],
     pub contract: bool,
+    /// How common instructions are written.
+    pub patterns: &'static plain::Table,
     /// Whether accesses are checked.
     pub checked: bool,
     pub w: Writer<'o>,
@@ -117,6 +119,7 @@ impl<'a, 'o> Body<'a, 'o> {
             insts: kernel.insts(),
             side: kernel.side(),
             contract: kernel.contract(),
+            patterns: plain::table(kernel.contract()),
             checked: options.bounds == Bounds::Checked,
             w,
             s,
@@ -145,34 +148,20 @@ impl<'a, 'o> Body<'a, 'o> {
         if self.values.len() < self.insts.len() {
             self.values.resize(self.insts.len(), Token::NONE);
         }
-        let insts = self.insts;
-        let mut at = 0;
-        while let Some(inst) = insts.get(at) {
-            self.at = at;
-            let known = plain::of(inst.op);
-            if known != Plain::Never && self.uses_patterns() {
-                let next = insts.get(at + 1);
-                if known == Plain::ByType
-                    && next.is_some_and(|next| plain::of(next.op) == Plain::ByType)
-                {
-                    self.plain();
-                    if self.at > at {
-                        at = self.at;
-                        continue;
-                    }
-                }
-                if self.plain_one(inst) {
-                    at += 1;
-                    continue;
+        while let Some(mut inst) = self.insts.get(self.at) {
+            if plain::has_patterns(inst.op) && self.uses_patterns() {
+                self.plain();
+                match self.insts.get(self.at) {
+                    Some(next) => inst = next,
+                    None => break,
                 }
             }
             let value = self.step(inst);
-            if let Some(slot) = self.values.get_mut(at) {
+            if let Some(slot) = self.values.get_mut(self.at) {
                 *slot = value;
             }
-            at += 1;
+            self.at += 1;
         }
-        self.at = at;
         self.s.values = core::mem::take(&mut self.values);
     }
 
@@ -398,44 +387,42 @@ impl<'a, 'o> Body<'a, 'o> {
     /// `mnemonic to, a;`
     #[inline(always)]
     pub fn line1(&mut self, mnemonic: &Piece, to: Token, a: Token) {
-        self.w.line().begin(mnemonic, to).operand(a).end();
+        self.w.instruction(mnemonic, &[to, a]);
     }
 
     /// `mnemonic to, a, b;`
     #[inline(always)]
     pub fn line2(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token) {
-        let line = self.w.line().begin(mnemonic, to);
-        line.operand(a).operand(b).end();
-    }
-
-    /// `mnemonic to, a, b, c;`
-    #[inline(always)]
-    pub fn line3(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token, c: Token) {
-        let line = self.w.line().begin(mnemonic, to);
-        line.operand(a).operand(b).operand(c).end();
+        self.w.instruction(mnemonic, &[to, a, b]);
     }
 
     /// One operand to a new register.
-    #[inline]
+    #[inline(always)]
     pub fn unary(&mut self, mnemonic: &Piece, kind: Kind, a: Token) -> Token {
-        let to = self.register(kind);
-        self.line1(mnemonic, to, a);
-        to
+        self.made(mnemonic, kind, &[a])
     }
 
     /// Two operands to a new register.
-    #[inline]
+    #[inline(always)]
     pub fn binary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token) -> Token {
-        let to = self.register(kind);
-        self.line2(mnemonic, to, a, b);
-        to
+        self.made(mnemonic, kind, &[a, b])
     }
 
     /// Three operands to a new register.
-    #[inline]
+    #[inline(always)]
     pub fn ternary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token, c: Token) -> Token {
+        self.made(mnemonic, kind, &[a, b, c])
+    }
+
+    /// `mnemonic register, operands;`
+    #[inline(never)]
+    fn made(&mut self, mnemonic: &Piece, kind: Kind, operands: &[Token]) -> Token {
         let to = self.register(kind);
-        self.line3(mnemonic, to, a, b, c);
+        let mut line = self.w.line().begin(mnemonic, to);
+        for &operand in operands {
+            line = line.operand(operand);
+        }
+        line.end();
         to
     }
 

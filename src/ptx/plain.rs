@@ -7,10 +7,11 @@
 use super::arith::{
     ABS, ADD, ADD_BARE, DIV, FMA, MAD_LO, MAX, MIN, MUL, MUL_BARE, MUL_HI, NEG, SUB, SUB_BARE,
 };
-use super::bits::{AND, NOT, OR, XOR};
+use super::bits::{AND, NOT, OR, SHL, SHR, XOR};
 use super::body::Body;
 use super::compare::{SETP_EQ, SETP_GE, SETP_GT, SETP_LE, SETP_LT, SETP_NE};
 use super::mnemonic::{Class, Kind, MOV, Mnemonic};
+use super::values::constant;
 use super::writer::ShortPiece;
 use crate::kernel::Inst;
 use crate::op::Op;
@@ -21,10 +22,14 @@ use crate::types::Type;
 enum Shape {
     /// So many operands to a new register.
     Line(u8),
+    /// By an amount that is a constant below the width.
+    Shift,
     /// Two operands to a predicate; the kind is theirs.
     Compare,
     /// To the register of a variable; the kind is that of the value.
     VarSet,
+    /// No line: an immediate stands for it.
+    Const,
 }
 
 /// One pattern, for instructions without flags.
@@ -90,6 +95,8 @@ const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
         Op::Or => of(BINARY, BOOL | INTS | NARROW, &OR),
         Op::Xor => of(BINARY, BOOL | INTS | NARROW, &XOR),
         Op::Not => of(UNARY, BOOL | INTS, &NOT),
+        Op::Shl => of(Shape::Shift, INTS, &SHL),
+        Op::Shr => of(Shape::Shift, INTS, &SHR),
         Op::Eq => of(Shape::Compare, COMPARED, &SETP_EQ),
         Op::Ne => of(Shape::Compare, COMPARED, &SETP_NE),
         Op::Lt => of(Shape::Compare, COMPARED, &SETP_LT),
@@ -98,8 +105,8 @@ const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
         Op::Ge => of(Shape::Compare, COMPARED, &SETP_GE),
         Op::Var | Op::VarGet => of(UNARY, BOOL | NUMBERS, &MOV),
         Op::VarSet => of(Shape::VarSet, BOOL | NUMBERS, &MOV),
-        Op::Const
-        | Op::Param
+        Op::Const => of(Shape::Const, INTS | FLOATS | NARROW, &MOV),
+        Op::Param
         | Op::GlobalId
         | Op::LocalId
         | Op::WorkgroupId
@@ -118,8 +125,6 @@ const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
         | Op::AddSat
         | Op::SubSat
         | Op::Dot4Add
-        | Op::Shl
-        | Op::Shr
         | Op::RotateLeft
         | Op::RotateRight
         | Op::Clz
@@ -205,16 +210,23 @@ const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
 /// A pattern for one scalar type, with its mnemonic at hand.
 #[derive(Clone, Copy)]
 #[repr(align(8))]
-struct Row {
+pub(super) struct Row {
     mnemonic: ShortPiece,
-    /// How many; 0 where there is no pattern, and [`ELSEWHERE`].
+    /// How many, or one of the numbers below.
     operands: u8,
     class: Class,
 }
 
-/// The number of operands where the row is not that of the type that is made: of a comparison it is that of an operand, of
-/// an assignment that of the value.
-const ELSEWHERE: u8 = 4;
+/// No line: an immediate stands for the value.
+const CONST: u8 = 4;
+/// Two operands, of which the second must be a constant below the width.
+const SHIFT: u8 = 5;
+/// The row of an operand's type says more.
+const COMPARE: u8 = 6;
+/// As [`COMPARE`], of the value that is assigned.
+const SET: u8 = 7;
+/// There is no pattern.
+const NONE: u8 = 8;
 
 /// The number of opcodes that have patterns, and one for all that have none.
 const COUNT: usize = {
@@ -235,7 +247,7 @@ const ROWS: usize = (COUNT * CODES).next_power_of_two();
 const fn rows(contract: bool) -> [Row; ROWS] {
     let none = Row {
         mnemonic: ShortPiece::EMPTY,
-        operands: 0,
+        operands: NONE,
         class: Class::Pred,
     };
     let mut all = [none; ROWS];
@@ -252,8 +264,10 @@ const fn rows(contract: bool) -> [Row; ROWS] {
                 {
                     let (operands, class) = match pattern.shape {
                         Shape::Line(operands) => (operands, kind.class()),
+                        Shape::Shift => (SHIFT, kind.class()),
                         Shape::Compare => (2, Class::Pred),
                         Shape::VarSet => (1, kind.class()),
+                        Shape::Const => (CONST, kind.class()),
                     };
                     all[place + code as usize] = Row {
                         mnemonic: ShortPiece::of(pattern.mnemonic.of(kind)),
@@ -264,9 +278,9 @@ const fn rows(contract: bool) -> [Row; ROWS] {
                 code += 1;
             }
             match pattern.shape {
-                Shape::Line(_) => {}
-                Shape::Compare => all[place + Type::BOOL.code() as usize].operands = ELSEWHERE,
-                Shape::VarSet => all[place + Type::NONE.code() as usize].operands = ELSEWHERE,
+                Shape::Line(_) | Shape::Shift | Shape::Const => {}
+                Shape::Compare => all[place + Type::BOOL.code() as usize].operands = COMPARE,
+                Shape::VarSet => all[place + Type::NONE.code() as usize].operands = SET,
             }
         }
         i += 1;
@@ -274,8 +288,22 @@ const fn rows(contract: bool) -> [Row; ROWS] {
     all
 }
 
-/// Without contraction and with it.
-static PLAIN: [[Row; ROWS]; 2] = [rows(false), rows(true)];
+/// Rows by opcode and type.
+pub(super) type Table = [Row; ROWS];
+
+static EXACT: Table = rows(false);
+static CONTRACTED: Table = rows(true);
+
+/// The patterns of kernels that allow contraction, or do not.
+pub(super) fn table(contract: bool) -> &'static Table {
+    if contract { &CONTRACTED } else { &EXACT }
+}
+
+/// Whether an opcode has patterns.
+#[inline(always)]
+pub(super) fn has_patterns(op: Op) -> bool {
+    PLACES[op as usize & 255] != 0
+}
 
 /// Where the rows of an opcode begin, by its number; 0 where there are none.
 static PLACES: [u16; 256] = {
@@ -294,42 +322,9 @@ static PLACES: [u16; 256] = {
     places
 };
 
-/// What is known of an opcode alone.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Plain {
-    /// It has no patterns.
-    Never,
-    /// It has, and the type that it makes says which.
-    ByType,
-    /// It has, and the type of an operand says which.
-    ByOperand,
-}
-
-static KNOWN: [Plain; 256] = {
-    let mut known = [Plain::Never; 256];
-    let mut i = 0;
-    while i < crate::op::COUNT {
-        let op = Op::ALL[i];
-        if let Some(pattern) = pattern(op, false) {
-            known[op as usize] = match pattern.shape {
-                Shape::Line(_) => Plain::ByType,
-                Shape::Compare | Shape::VarSet => Plain::ByOperand,
-            };
-        }
-        i += 1;
-    }
-    known
-};
-
-/// Whether an opcode has patterns.
-#[inline(always)]
-pub(super) fn of(op: Op) -> Plain {
-    KNOWN[op as usize & 255]
-}
-
 /// The row of an opcode and the code of a type.
 #[inline(always)]
-fn row_of(table: &'static [Row; ROWS], op: Op, code: u8) -> &'static Row {
+fn row_of(table: &'static Table, op: Op, code: u8) -> &'static Row {
     let place = usize::from(PLACES[op as usize & 255]);
     &table[(place + usize::from(code) % CODES) % ROWS]
 }
@@ -340,83 +335,101 @@ fn code_of(insts: &[Inst], word: u32) -> u8 {
     insts.get(word as usize).map_or(0, |i| i.ty.code())
 }
 
-impl Body<'_, '_> {
-    /// Writes the instruction at hand, if it has a pattern; says whether. A loop of one turn would cost more.
-    #[inline(never)]
-    pub fn plain_one(&mut self, inst: &Inst) -> bool {
-        let table = &PLAIN[usize::from(self.contract)];
-        let mut row = row_of(table, inst.op, inst.ty.code());
-        if row.operands == ELSEWHERE {
-            let set = inst.op == Op::VarSet;
-            let by = if set { inst.b } else { inst.a };
-            row = row_of(table, inst.op, code_of(self.insts, by));
-            if set && row.operands == 1 && inst.flags == 0 {
-                let var = Self::value_of(&self.values, inst.a);
-                let value = Self::value_of(&self.values, inst.b);
-                let line = self.w.line().begin_short(&row.mnemonic, var);
-                line.operand(value).end();
-                return true;
-            }
+/// The row of an instruction whose type alone does not say how it is written, and how many operands it takes then.
+#[inline(never)]
+fn settled(
+    table: &'static Table,
+    insts: &[Inst],
+    inst: &Inst,
+    row: &'static Row,
+) -> Option<(&'static Row, u8)> {
+    match row.operands {
+        SHIFT => {
+            let amount = insts.get(inst.b as usize)?;
+            let width = if row.class == Class::B64 { 64 } else { 32 };
+            let known = amount.op == Op::Const && amount.const_bits() < width;
+            known.then_some((row, 2))
         }
-        if row.operands == 0 || row.operands == ELSEWHERE || inst.flags != 0 {
-            return false;
+        COMPARE => {
+            let row = row_of(table, inst.op, code_of(insts, inst.a));
+            (row.operands == 2).then_some((row, 2))
         }
-        // As many counters as classes.
-        let to = self.registers[row.class as usize].take();
-        let mut line = self.w.line().begin_short(&row.mnemonic, to);
-        line = line.operand(Self::value_of(&self.values, inst.a));
-        if row.operands > 1 {
-            line = line.operand(Self::value_of(&self.values, inst.b));
-            if row.operands > 2 {
-                line = line.operand(Self::value_of(&self.values, inst.c));
-            }
+        SET => {
+            let row = row_of(table, inst.op, code_of(insts, inst.b));
+            (row.operands == 1).then_some((row, SET))
         }
-        line.end();
-        if let Some(slot) = self.values.get_mut(self.at) {
-            *slot = to;
-        }
-        true
+        CONST => Some((row, CONST)),
+        _ => None,
     }
+}
 
-    /// Writes instructions as long as they have patterns for the type that they make.
-    #[inline(never)]
+impl Body<'_, '_> {
+    /// Writes instructions as long as they have patterns.
+    #[inline(always)]
     pub fn plain(&mut self) {
-        let insts = self.insts.get(self.at..).unwrap_or(&[]);
-        let table = &PLAIN[usize::from(self.contract)];
-        let values = &mut self.values[..];
+        let insts = self.insts;
+        let Some(values) = self.values.get_mut(..insts.len()) else {
+            return;
+        };
+        let table = self.patterns;
         let registers = &mut self.registers;
         let mut lines = self.w.lines();
         let mut at = self.at;
-        for inst in insts {
-            let row = row_of(table, inst.op, inst.ty.code());
-            if row.operands.wrapping_sub(1) >= ELSEWHERE - 1 || inst.flags != 0 {
-                break;
+        while let Some(inst) = insts.get(at) {
+            let mut row = row_of(table, inst.op, inst.ty.code());
+            let mut operands = row.operands;
+            if operands > 3 || inst.flags != 0 {
+                if operands == NONE || inst.flags != 0 {
+                    break;
+                }
+                let Some(other) = settled(table, insts, inst, row) else {
+                    break;
+                };
+                (row, operands) = other;
+                if operands > 3 {
+                    if operands == CONST {
+                        if let Some(slot) = values.get_mut(at) {
+                            *slot = constant(inst);
+                        }
+                    } else {
+                        let Some(line) = lines.line() else { break };
+                        let (var, value) = (values.get(inst.a as usize), values.get(inst.b as usize));
+                        let (Some(var), Some(value)) = (var, value) else { break };
+                        let line = line.begin(&row.mnemonic, var).operand(value);
+                        let Some(end) = line.end() else { break };
+                        lines.next(end);
+                    }
+                    at += 1;
+                    continue;
+                }
             }
             let Some(line) = lines.line() else { break };
-            // A wide operand takes another way.
-            let short = |word: u32| {
-                let value = values.get(word as usize).copied();
-                value.filter(|token| !token.is_wide())
-            };
             // As many counters as classes.
             let registers = &mut registers[row.class as usize];
-            let to = registers.next();
-            let Some(a) = short(inst.a) else { break };
-            let mut line = line.begin(&row.mnemonic, to).operand(a);
-            if row.operands > 1 {
-                let Some(b) = short(inst.b) else { break };
+            if let Some(slot) = values.get_mut(at) {
+                slot.copy_from(registers.next());
+            }
+            let line = line.begin(&row.mnemonic, registers.next());
+            let Some(a) = values.get(inst.a as usize) else {
+                break;
+            };
+            let mut line = line.operand(a);
+            if operands > 1 {
+                let Some(b) = values.get(inst.b as usize) else {
+                    break;
+                };
                 line = line.operand(b);
-                if row.operands > 2 {
-                    let Some(c) = short(inst.c) else { break };
+                if operands > 2 {
+                    let Some(c) = values.get(inst.c as usize) else {
+                        break;
+                    };
                     line = line.operand(c);
                 }
             }
-            let end = line.end();
+            // A wide operand takes another way.
+            let Some(end) = line.end() else { break };
             lines.next(end);
             registers.count_up();
-            if let Some(slot) = values.get_mut(at) {
-                *slot = to;
-            }
             at += 1;
         }
         let left = lines.left();
@@ -455,7 +468,8 @@ mod tests {
                 values.rotate_left(rotation);
                 for op in Op::ALL {
                     let row = op.row();
-                    if of(op) == Plain::Never
+                    if !has_patterns(op)
+                        || op == Op::Const
                         || !row.types.contains(ty)
                         || row.operands.contains(&Operand::Var)
                     {

@@ -2,53 +2,47 @@
 
 /// An operand: a register, a symbol or an immediate.
 ///
-/// `, ` and up to 13 bytes of text, so that an operand that is not the first is stored as it stands, in little-endian
-/// order through `low` and `high`; in the highest byte the length of both and a mark. A wide immediate holds its 64 bits in
-/// `low` and the letter after the leading 0 in `high`; its length is 0.
+/// `, ` and up to 13 bytes of text, so that an operand that is not the first is stored as it stands; in the last byte the
+/// length of both. In memory it is one vector to the processor: see [`Token::bytes`].
+///
+/// A wide immediate holds its 64 bits and then the letter after the leading 0; its length is [`WIDE`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Token {
-    low: u64,
-    high: u64,
-}
+#[repr(align(16))]
+pub(super) struct Token(u128);
 
 /// What stands before every operand but the first, and its length.
 const SEPARATOR: u64 = u16::from_le_bytes(*b", ") as u64;
 pub(super) const AHEAD: usize = 2;
-/// Where the length is in `high`. The mark stands below it.
-const LEN: u32 = 60;
-const IMMEDIATE: u64 = 1 << 56;
+/// Where the length is.
+const LEN: usize = 15;
+/// The length of what does not fit. A line with such an operand is found to be too long.
+pub(super) const WIDE: u8 = 128;
 /// The least number that takes more than 12 digits; there may be a sign.
 pub(super) const LONG: u64 = 1_000_000_000_000;
 
 impl Token {
     /// What stands for no value.
-    pub const NONE: Token = Token::from_short_text(0, 0, 0);
+    pub const NONE: Token = Token::from_short_text(0, 0);
 
     /// The text in little-endian order, of at most 13 bytes.
-    const fn from_text(text: u128, len: usize, marks: u64) -> Token {
+    const fn from_text(text: u128, len: usize) -> Token {
         let all = text << (8 * AHEAD) | SEPARATOR as u128;
-        Token {
-            low: all as u64,
-            high: (all >> 64) as u64 | ((AHEAD + len) as u64) << LEN | marks,
-        }
+        Token::from_halves(all as u64, (all >> 64) as u64, (AHEAD + len) as u8)
     }
 
     /// As [`Token::from_text`] of at most 6 bytes.
-    const fn from_short_text(text: u64, len: usize, marks: u64) -> Token {
-        Token {
-            low: text << (8 * AHEAD) | SEPARATOR,
-            high: ((AHEAD + len) as u64) << LEN | marks,
-        }
+    const fn from_short_text(text: u64, len: usize) -> Token {
+        let all = text << (8 * AHEAD) | SEPARATOR;
+        Token::from_halves(all, 0, (AHEAD + len) as u8)
+    }
+
+    const fn from_halves(low: u64, high: u64, len: u8) -> Token {
+        Token(low as u128 | (high as u128 | (len as u128) << (8 * LEN - 64)) << 64)
     }
 
     /// A prefix of at most 3 bytes and a number.
     #[inline]
     pub const fn numbered(prefix: &str, number: u32) -> Token {
-        Token::numbered_text(prefix, number, 0)
-    }
-
-    #[inline]
-    const fn numbered_text(prefix: &str, number: u32, marks: u64) -> Token {
         let prefix = prefix.as_bytes();
         if number < 1000 {
             let (mut text, digits) = short_digits(number);
@@ -57,7 +51,7 @@ impl Token {
                 i -= 1;
                 text = text << 8 | prefix[i] as u64;
             }
-            return Token::from_short_text(text, digits + prefix.len(), marks);
+            return Token::from_short_text(text, digits + prefix.len());
         }
         let (mut text, digits) = digits(number as u64);
         let mut i = prefix.len();
@@ -65,7 +59,7 @@ impl Token {
             i -= 1;
             text = text << 8 | prefix[i] as u128;
         }
-        Token::from_text(text, digits + prefix.len(), marks)
+        Token::from_text(text, digits + prefix.len())
     }
 
     /// A symbol of at most 13 bytes.
@@ -78,14 +72,14 @@ impl Token {
             i -= 1;
             text = text << 8 | name[i] as u128;
         }
-        Token::from_text(text, name.len(), 0)
+        Token::from_text(text, name.len())
     }
 
     /// An integer immediate: decimal where it is short, hexadecimal otherwise.
     #[inline]
     pub const fn integer(bits: u64, negative: bool) -> Token {
         if bits < 1000 && !negative {
-            return Token::numbered_text("", bits as u32, IMMEDIATE);
+            return Token::numbered("", bits as u32);
         }
         Token::long_integer(bits, negative)
     }
@@ -100,20 +94,17 @@ impl Token {
             text = text << 8 | b'-' as u128;
             len += 1;
         }
-        Token::from_text(text, len, IMMEDIATE)
+        Token::from_text(text, len)
     }
 
     const fn wide(bits: u64, letter: u8) -> Token {
-        Token {
-            low: bits,
-            high: IMMEDIATE | letter as u64,
-        }
+        Token::from_halves(bits, letter as u64, WIDE)
     }
 
     /// An f32 immediate: `0f` and eight hexadecimal digits, never a decimal.
     pub const fn f32(bits: u32) -> Token {
         let text = (hex8(bits) as u128) << 16 | u16::from_le_bytes(*b"0f") as u128;
-        Token::from_text(text, 10, IMMEDIATE)
+        Token::from_text(text, 10)
     }
 
     /// An f64 immediate: `0d` and sixteen hexadecimal digits.
@@ -125,41 +116,52 @@ impl Token {
     pub const fn b16(bits: u16) -> Token {
         let digits = hex8(bits as u32) >> 32;
         let text = (digits as u128) << 16 | u16::from_le_bytes(*b"0x") as u128;
-        Token::from_text(text, 6, IMMEDIATE)
+        Token::from_text(text, 6)
     }
 
     /// What stands for a vector: where its elements' operands begin among the kept groups.
     pub const fn group(start: u32) -> Token {
-        Token::from_short_text(start as u64, 0, 0)
+        Token::from_short_text(start as u64, 0)
     }
 
     /// The start of a [`Token::group`].
     pub const fn start(self) -> usize {
-        (self.low >> (8 * AHEAD)) as u32 as usize
+        (self.0 >> (8 * AHEAD)) as u32 as usize
     }
 
     /// Whether this is an immediate.
     #[inline]
     pub const fn is_immediate(self) -> bool {
-        self.high & IMMEDIATE != 0
+        // Registers begin with `%`, symbols with `$`; no digit and no sign is before them.
+        self.is_wide() || (self.0 >> (8 * AHEAD)) as u8 > b'%'
     }
 
-    /// The separator and the text.
+    /// The separator and the text, without loading them as a number: what is only copied is copied as one vector.
     #[inline(always)]
-    pub fn bytes(self) -> [u8; 16] {
-        both(self.low, self.high)
+    pub fn bytes(&self) -> &[u8; 16] {
+        bytemuck::cast_ref(&self.0)
+    }
+
+    #[inline(always)]
+    fn bytes_mut(&mut self) -> &mut [u8; 16] {
+        bytemuck::cast_mut(&mut self.0)
+    }
+
+    /// Becomes another.
+    #[inline(always)]
+    pub fn copy_from(&mut self, other: &Token) {
+        self.bytes_mut().copy_from_slice(other.bytes());
     }
 
     /// The text alone.
     #[inline(always)]
-    pub fn text(self) -> [u8; 16] {
-        let low = self.low >> (8 * AHEAD) | self.high << (64 - 8 * AHEAD);
-        both(low, self.high >> (8 * AHEAD))
+    pub const fn text(self) -> [u8; 16] {
+        (self.0 >> (8 * AHEAD)).to_ne_bytes()
     }
 
     #[inline(always)]
     pub const fn is_wide(self) -> bool {
-        self.high >> LEN == 0
+        (self.0 >> (8 * LEN)) as u8 >= WIDE
     }
 
     /// The length of the text alone.
@@ -171,7 +173,13 @@ impl Token {
     /// The length of the separator and the text.
     #[inline(always)]
     pub const fn len(self) -> usize {
-        (self.high >> LEN) as usize
+        (self.0 >> (8 * LEN)) as usize
+    }
+
+    /// The same of a token that is not loaded as a number.
+    #[inline(always)]
+    pub fn stored_len(&self) -> usize {
+        usize::from(self.bytes()[LEN])
     }
 }
 
@@ -221,14 +229,6 @@ const fn without_zeros(digits: u64) -> (u64, usize) {
     ((digits + ZEROS) >> (8 * zeros), 8 - zeros)
 }
 
-#[inline(always)]
-fn both(low: u64, high: u64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&low.to_le_bytes());
-    bytes[8..].copy_from_slice(&high.to_le_bytes());
-    bytes
-}
-
 /// Eight hexadecimal digits, the first in the lowest byte.
 const fn hex8(bits: u32) -> u64 {
     // A nibble to a byte, then the two ranges of digits at once.
@@ -245,24 +245,22 @@ const fn hex8(bits: u32) -> u64 {
 #[inline(never)]
 pub(super) fn wide(token: Token) -> [u8; 18] {
     let mut text = [b'0'; 18];
-    text[1] = token.high as u8;
-    text[2..10].copy_from_slice(&hex8((token.low >> 32) as u32).to_le_bytes());
-    text[10..].copy_from_slice(&hex8(token.low as u32).to_le_bytes());
+    text[1] = (token.0 >> 64) as u8;
+    text[2..10].copy_from_slice(&hex8((token.0 >> 32) as u32).to_le_bytes());
+    text[10..].copy_from_slice(&hex8(token.0 as u32).to_le_bytes());
     text
 }
 
 /// A register class: hands out `%r1`, `%r2`, …, counting in text.
 ///
-/// It counts in one 64-bit half of the text and is read by halves: a processor forwards what was just stored to a read of
-/// the same width, and lets a wider one wait.
+/// It counts all bytes at once, as one vector: a processor forwards what was just stored to a read of the same width, and
+/// lets a wider one wait.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Registers {
-    /// The halves of the next one's token.
-    next: [u64; 2],
-    /// The half that holds the last digit, and a one at its place there.
-    half: usize,
-    step: u64,
+    next: Token,
+    /// A one at the place of the last digit.
+    step: Token,
     /// How often that can be added before the last digit is a 9.
     left: u32,
     /// The greatest multiple of ten that is not above the next number.
@@ -275,7 +273,7 @@ impl Registers {
         let mut registers = Registers::from(prefix, 0);
         // %r0 stays unused.
         registers.left -= 1;
-        registers.next[registers.half] += registers.step;
+        registers.next.0 += registers.step.0;
         registers
     }
 
@@ -284,9 +282,8 @@ impl Registers {
         let next = Token::numbered(prefix, number);
         let place = next.len() - 1;
         Registers {
-            next: [next.low, next.high],
-            half: place / 8,
-            step: 1 << (8 * (place % 8)),
+            next,
+            step: Token(1 << (8 * place)),
             left: 9,
             tens: number,
             prefix,
@@ -296,25 +293,33 @@ impl Registers {
     /// A new register.
     #[inline(always)]
     pub fn take(&mut self) -> Token {
-        let token = self.next();
-        self.count_up();
+        let token = self.next;
+        if self.left == 0 {
+            self.carry();
+        } else {
+            self.left -= 1;
+            self.next.0 = token.0.wrapping_add(self.step.0);
+        }
         token
     }
 
     /// The register that is taken next.
     #[inline(always)]
-    pub fn next(&self) -> Token {
-        let [low, high] = self.next;
-        Token { low, high }
+    pub fn next(&self) -> &Token {
+        &self.next
     }
 
+    /// Counts up the token that [`Registers::next`] gave.
     #[inline(always)]
     pub fn count_up(&mut self) {
         if self.left == 0 {
             self.carry();
         } else {
             self.left -= 1;
-            self.next[self.half & 1] += self.step;
+            let steps = self.step.bytes();
+            for (digit, step) in self.next.bytes_mut().iter_mut().zip(steps) {
+                *digit = digit.wrapping_add(*step);
+            }
         }
     }
 
@@ -324,15 +329,13 @@ impl Registers {
         // At most a few an instruction, of which there are fewer than 2^28.
         self.tens = self.tens.saturating_add(10);
         self.left = 9;
-        let mut place = self.next().len() - 1;
-        while place > AHEAD + self.prefix.len() {
-            self.next[(place / 8) & 1] -= 9 << (8 * (place % 8));
-            place -= 1;
-            let (half, shift) = ((place / 8) & 1, 8 * (place % 8));
-            if (self.next[half] >> shift) as u8 != b'9' {
-                self.next[half] += 1 << shift;
+        let digits = AHEAD + self.prefix.len()..self.next.len();
+        for digit in self.next.bytes_mut().get_mut(digits).into_iter().flatten().rev() {
+            if *digit != b'9' {
+                *digit += 1;
                 return;
             }
+            *digit = b'0';
         }
         *self = Registers::from(self.prefix, self.tens);
     }

@@ -39,23 +39,42 @@ fn axis<'t, T>(of: &'t [T; 3], inst: &Inst) -> &'t T {
     }
 }
 
+/// The immediate of a constant; of kinds that have none, anything.
+#[inline(never)]
+pub(super) fn constant(inst: &Inst) -> Token {
+    let bits = inst.const_bits();
+    match Kind::of(inst.ty) {
+        Some(kind @ (Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64)) => {
+            // Only the bits of the type are set.
+            let above = 64 - kind.width();
+            let value = (bits << above).cast_signed() >> above;
+            Token::integer(value.cast_unsigned(), value < 0)
+        }
+        Some(Kind::F32) => Token::f32(inst.a),
+        Some(Kind::F64) => Token::f64(bits),
+        Some(Kind::Bool | Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64)
+        | Some(Kind::F16 | Kind::BF16)
+        | None => Token::integer(bits, false),
+    }
+}
+
 impl Body<'_, '_> {
     pub fn constant(&mut self, inst: &Inst) -> Token {
         let bits = inst.const_bits();
         match self.kind(inst.ty) {
             Kind::Bool => self.unary(MOV.of(Kind::Bool), Kind::Bool, Token::integer(bits, false)),
-            kind @ (Kind::I8 | Kind::I16 | Kind::I32) => {
-                // Only the bits of the type are set.
-                let above = 64 - kind.width();
-                let value = (bits << above).cast_signed() >> above;
-                Token::integer(value.cast_unsigned(), value < 0)
-            }
-            Kind::U8 | Kind::U16 | Kind::U32 | Kind::U64 => Token::integer(bits, false),
-            Kind::I64 => Token::integer(bits, bits >> 63 != 0),
-            Kind::F32 => Token::f32(inst.a),
-            Kind::F64 => Token::f64(bits),
             // Arithmetic takes no such immediate. Only the bits of the type are set.
             Kind::F16 | Kind::BF16 => self.half_constant((bits & 0xFFFF) as u16),
+            Kind::I8
+            | Kind::U8
+            | Kind::I16
+            | Kind::U16
+            | Kind::I32
+            | Kind::U32
+            | Kind::F32
+            | Kind::I64
+            | Kind::U64
+            | Kind::F64 => constant(inst),
         }
     }
 

@@ -4,7 +4,7 @@
 //! operand in 16. A [`Line`] stores them whole into room that was checked once, and its position advances by their length,
 //! so that writing is a few moves of known size. A register's number is turned into digits by counting in text.
 
-use super::token::{AHEAD, wide};
+use super::token::{AHEAD, WIDE, wide};
 pub(super) use super::token::{Registers, Token};
 
 /// A text of at most 28 bytes, its last two bytes again behind them, its length in the last byte.
@@ -152,7 +152,7 @@ impl<'w> Line<'w> {
         self = self.piece(piece);
         // The separator falls on the space behind the mnemonic and what is before it, which are put there again.
         self.at = self.at.wrapping_sub(AHEAD);
-        self.put(&to.bytes(), 0);
+        self.put(to.bytes(), 0);
         self.put(&[piece.0[28], piece.0[29]], to.len());
         self
     }
@@ -161,7 +161,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn begin_short(mut self, mnemonic: &ShortPiece, to: Token) -> Line<'w> {
         self.put(&mnemonic.text, usize::from(mnemonic.end_at));
-        self.put(&to.bytes(), 0);
+        self.put(to.bytes(), 0);
         self.put(&mnemonic.end, to.len());
         self
     }
@@ -170,7 +170,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn bracket(mut self, base: Token) -> Line<'w> {
         self.at += 1;
-        self.put(&base.bytes(), 0);
+        self.put(base.bytes(), 0);
         self.at -= 1;
         self.put(b", [", 1 + base.len());
         self
@@ -180,7 +180,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn first_bracket(mut self, base: Token) -> Line<'w> {
         self.at = self.at.wrapping_sub(1);
-        self.put(&base.bytes(), 0);
+        self.put(base.bytes(), 0);
         self.put(b" [", base.len());
         self
     }
@@ -209,7 +209,7 @@ impl<'w> Line<'w> {
         if token.is_wide() {
             return self.bytes(b", ").token(token);
         }
-        self.put(&token.bytes(), token.len());
+        self.put(token.bytes(), token.len());
         self
     }
 
@@ -247,16 +247,16 @@ pub(super) struct Lines<'w> {
     room: &'w mut [u8],
 }
 
-/// The room that a short line needs: a store of 16 bytes may begin at any position that a `u8` holds.
-const SHORT: usize = 256 + 16;
+/// The room that a short line needs: a store of 16 bytes may begin at any sum of five `u8`, which the compiler knows to be
+/// below this.
+const SHORT: usize = 2048 + 16;
 /// The room that a loop has at least.
 const LINES: usize = 4096;
 
-/// A line of a mnemonic of at most 16 bytes and up to four operands, none of them wide: at most 16 + 4 * 15 + 2 bytes.
+/// A line of a mnemonic of at most 16 bytes and up to four operands: at most 16 + 4 * 15 + 2 bytes, if none is wide.
 pub(super) struct ShortLine<'w> {
     room: &'w mut [u8; SHORT],
-    /// As a `u8`, so that the compiler sees that what is stored there is within the room.
-    at: u8,
+    at: usize,
 }
 
 impl Lines<'_> {
@@ -269,9 +269,9 @@ impl Lines<'_> {
 
     /// Ends a line, at the position that [`ShortLine::end`] gave.
     #[inline(always)]
-    pub fn next(&mut self, end: u8) {
+    pub fn next(&mut self, end: usize) {
         let room = core::mem::take(&mut self.room);
-        self.room = room.get_mut(usize::from(end)..).unwrap_or(&mut []);
+        self.room = room.get_mut(end..).unwrap_or(&mut []);
     }
 
     pub fn left(&self) -> usize {
@@ -283,36 +283,38 @@ impl ShortLine<'_> {
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
         const { assert!(N <= 16) };
-        let at = usize::from(self.at);
-        if let Some(room) = self.room.get_mut(at..at + N) {
+        if let Some(room) = self.room.get_mut(self.at..self.at + N) {
             room.copy_from_slice(bytes);
         }
     }
 
     /// `mnemonic to`, as [`Line::begin`].
     #[inline(always)]
-    pub fn begin(mut self, mnemonic: &ShortPiece, to: Token) -> Self {
+    pub fn begin(mut self, mnemonic: &ShortPiece, to: &Token) -> Self {
         self.put(&mnemonic.text);
-        self.at = mnemonic.end_at;
-        self.put(&to.bytes());
+        self.at = usize::from(mnemonic.end_at);
+        self.put(to.bytes());
         self.put(&mnemonic.end);
-        self.at = self.at.wrapping_add(to.len() as u8);
+        self.at += to.stored_len();
         self
     }
 
     /// `, ` and an operand.
     #[inline(always)]
-    pub fn operand(mut self, token: Token) -> Self {
-        self.put(&token.bytes());
-        self.at = self.at.wrapping_add(token.len() as u8);
+    pub fn operand(mut self, token: &Token) -> Self {
+        self.put(token.bytes());
+        self.at += token.stored_len();
         self
     }
 
-    /// `;`; gives the position behind it.
+    /// `;`; gives the position behind it, unless an operand was wide.
     #[inline(always)]
-    pub fn end(mut self) -> u8 {
+    pub fn end(mut self) -> Option<usize> {
+        if self.at >= usize::from(WIDE) {
+            return None;
+        }
         self.put(b";\n");
-        self.at.wrapping_add(2)
+        Some(self.at + 2)
     }
 }
 
@@ -374,9 +376,10 @@ impl<'a> Writer<'a> {
     }
 
     /// The room behind what is written, for a loop that keeps it to itself.
+    #[inline(always)]
     pub fn lines(&mut self) -> Lines<'_> {
-        let room = self.text.bytes.len().saturating_sub(self.position);
-        if room < LINES {
+        let end = self.text.bytes.len();
+        if end.wrapping_sub(self.position) < LINES {
             self.text.grow(LINES);
         }
         Lines {
@@ -385,8 +388,22 @@ impl<'a> Writer<'a> {
     }
 
     /// Goes on where such a loop left so much room.
+    #[inline(always)]
     pub fn resume(&mut self, left: usize) {
-        self.position = self.text.bytes.len().saturating_sub(left);
+        self.position = self.text.bytes.len().wrapping_sub(left);
+    }
+
+    /// `mnemonic operands;`, the first of which is no wide immediate.
+    #[inline(never)]
+    pub fn instruction(&mut self, mnemonic: &Piece, operands: &[Token]) {
+        let mut line = self.line();
+        if let Some((&first, rest)) = operands.split_first() {
+            line = line.begin(mnemonic, first);
+            for &operand in rest {
+                line = line.operand(operand);
+            }
+        }
+        line.end();
     }
 
     /// Begins a line, or a part of one of at most 255 bytes.
