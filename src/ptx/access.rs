@@ -140,8 +140,9 @@ impl Body<'_, '_> {
         let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
         let form = self.load_form(mem, inst.flags);
         let to = self.register(kind);
-        let line = self.w.line().begin(form.scalar.of(kind), to);
-        line.address(address).end();
+        let ld = form.scalar.of(kind);
+        let offset = Token::offset(address.offset);
+        self.w.load(ld, to, address.base, offset);
         to
     }
 
@@ -213,16 +214,32 @@ impl Body<'_, '_> {
         if ty.lanes() == 1 && !self.checked {
             let address = self.address(mem, inst.b, offset, kind.width() / 8);
             let value = self.value(value);
-            let line = self.w.line().piece(form.scalar.of(kind));
-            line.first_address(address).operand(value).end();
+            let st = form.scalar.of(kind);
+            let offset = Token::offset(address.offset);
+            self.w.store(st, address.base, offset, value);
             return Token::NONE;
         }
-        let inside = self.inside(mem, inst.b, offset);
+        self.store_otherwise(form, mem, inst.b, offset, value)
+    }
+
+    /// A store that is checked, or of a vector.
+    #[inline(never)]
+    fn store_otherwise(
+        &mut self,
+        form: &'static Form,
+        mem: Mem,
+        index: u32,
+        offset: u32,
+        value: u32,
+    ) -> Token {
+        let ty = self.type_of(value);
+        let kind = self.kind(ty);
+        let inside = self.inside(mem, index, offset);
         if inside == Inside::Never {
             return Token::NONE;
         }
         if ty.lanes() > 1 {
-            let address = self.address(mem, inst.b, offset, ty.bytes());
+            let address = self.address(mem, index, offset, ty.bytes());
             let mut elements = [Token::NONE; 4];
             for (lane, element) in elements.iter_mut().enumerate() {
                 *element = self.element_of(value, lane);
@@ -240,7 +257,7 @@ impl Body<'_, '_> {
             );
             return Token::NONE;
         }
-        let address = self.address(mem, inst.b, offset, kind.width() / 8);
+        let address = self.address(mem, index, offset, kind.width() / 8);
         let value = self.value(value);
         let line = self.guarded_line(inside).piece(form.scalar.of(kind));
         line.first_address(address).operand(value).end();
@@ -280,7 +297,7 @@ impl Body<'_, '_> {
 
     pub fn array_length(&mut self, inst: &Inst) -> Token {
         let to = self.register(Kind::U64);
-        self.load_param(piece!("\tld.param.u64 "), to, "$n", inst.a);
+        self.load_param(piece!("\tld.param.u64 "), to, piece!(", [$n"), inst.a);
         if self.kind(inst.ty) == Kind::U32 {
             return self.unary(piece!("\tcvt.u32.u64 "), Kind::U32, to);
         }

@@ -151,9 +151,7 @@ impl Body<'_, '_> {
         let old = self.filled(Kind::F32, place.inside);
         let skip = self.new_label();
         if let Inside::If(predicate) = place.inside {
-            let label = Token::numbered("$L", skip);
-            let line = self.w.line().bytes(b"\t@!").token(predicate);
-            line.bytes(b" bra ").token(label).end();
+            self.branch_unless(predicate, skip);
         }
         // Behind the branch nothing needs the predicate.
         let place = Place {
@@ -286,7 +284,7 @@ impl Body<'_, '_> {
     }
 
     pub fn workgroup_barrier(&mut self) -> Token {
-        self.w.line().piece(piece!("\tbar.sync 0;\n")).done();
+        self.w.piece(piece!("\tbar.sync 0;\n"));
         Token::NONE
     }
 
@@ -296,7 +294,7 @@ impl Body<'_, '_> {
         } else {
             piece!("\tfence.acq_rel.cta;\n")
         };
-        self.w.line().piece(fence).done();
+        self.w.piece(fence);
         Token::NONE
     }
 }

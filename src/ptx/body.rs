@@ -384,45 +384,56 @@ impl<'a, 'o> Body<'a, 'o> {
         self.registers[kind.class() as usize].take()
     }
 
-    /// `mnemonic to, a;`
+    /// `mnemonic a;`
     #[inline(always)]
-    pub fn line1(&mut self, mnemonic: &Piece, to: Token, a: Token) {
-        self.w.instruction(mnemonic, &[to, a]);
+    pub fn line1(&mut self, mnemonic: &Piece, a: Token) {
+        self.line(mnemonic, &[a, Token::EMPTY, Token::EMPTY, Token::EMPTY]);
     }
 
-    /// `mnemonic to, a, b;`
+    /// `mnemonic a, b;`
     #[inline(always)]
-    pub fn line2(&mut self, mnemonic: &Piece, to: Token, a: Token, b: Token) {
-        self.w.instruction(mnemonic, &[to, a, b]);
+    pub fn line2(&mut self, mnemonic: &Piece, a: Token, b: Token) {
+        self.line(mnemonic, &[a, b, Token::EMPTY, Token::EMPTY]);
+    }
+
+    /// `mnemonic a, b, c;`
+    #[inline(always)]
+    pub fn line3(&mut self, mnemonic: &Piece, a: Token, b: Token, c: Token) {
+        self.line(mnemonic, &[a, b, c, Token::EMPTY]);
+    }
+
+    /// An instruction of what is not [`Token::EMPTY`], the first of which is no wide immediate.
+    #[inline(never)]
+    pub fn line(&mut self, mnemonic: &Piece, operands: &[Token; 4]) {
+        self.w.instruction(mnemonic, operands);
     }
 
     /// One operand to a new register.
     #[inline(always)]
     pub fn unary(&mut self, mnemonic: &Piece, kind: Kind, a: Token) -> Token {
-        self.made(mnemonic, kind, &[a])
+        let none = Token::EMPTY;
+        self.made(mnemonic, kind, &mut [none, a, none, none])
     }
 
     /// Two operands to a new register.
     #[inline(always)]
     pub fn binary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token) -> Token {
-        self.made(mnemonic, kind, &[a, b])
+        let none = Token::EMPTY;
+        self.made(mnemonic, kind, &mut [none, a, b, none])
     }
 
     /// Three operands to a new register.
     #[inline(always)]
     pub fn ternary(&mut self, mnemonic: &Piece, kind: Kind, a: Token, b: Token, c: Token) -> Token {
-        self.made(mnemonic, kind, &[a, b, c])
+        self.made(mnemonic, kind, &mut [Token::EMPTY, a, b, c])
     }
 
-    /// `mnemonic register, operands;`
+    /// As [`Body::line`], with a new register as the first operand.
     #[inline(never)]
-    fn made(&mut self, mnemonic: &Piece, kind: Kind, operands: &[Token]) -> Token {
+    fn made(&mut self, mnemonic: &Piece, kind: Kind, operands: &mut [Token; 4]) -> Token {
         let to = self.register(kind);
-        let mut line = self.w.line().begin(mnemonic, to);
-        for &operand in operands {
-            line = line.operand(operand);
-        }
-        line.end();
+        operands[0] = to;
+        self.w.instruction(mnemonic, operands);
         to
     }
 

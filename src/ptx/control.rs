@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::mnemonic::piece;
-use super::writer::Token;
+use super::writer::{Piece, Tail, Token};
 use crate::kernel::Inst;
 use crate::op::Op;
 
@@ -13,8 +13,6 @@ pub(super) enum Frame {
     If { outer: u32, skip: u32 },
     /// `end` is where those go that have run the `if` part, unless it never ends.
     Else { outer: u32, end: Option<u32> },
-    /// An `if` that holds only a `break`, `continue` or `return`: its branch carries the predicate.
-    Guarded { predicate: Token },
     /// A loop, in its body or its continuing part.
     Loop {
         outer: u32,
@@ -26,6 +24,9 @@ pub(super) enum Frame {
     },
 }
 
+/// What a line begins with that is carried out where a predicate holds.
+const IF: &Piece = piece!("\t@");
+
 impl Body<'_, '_> {
     pub fn new_label(&mut self) -> u32 {
         // One or two an instruction, of which there are fewer than 2^28.
@@ -34,19 +35,27 @@ impl Body<'_, '_> {
     }
 
     pub fn label(&mut self, label: u32) {
-        let label = Token::numbered("$L", label);
-        self.w.line().token(label).bytes(b":\n").done();
+        let number = Token::decimal(label);
+        self.w.item(piece!("$L"), number, Tail::LABEL);
     }
 
     pub fn branch(&mut self, label: u32) {
-        let label = Token::numbered("$L", label);
-        self.w.line().piece(piece!("\tbra ")).token(label).end();
+        let number = Token::decimal(label);
+        self.w.item(piece!("\tbra $L"), number, Tail::END);
     }
 
     pub fn branch_if(&mut self, predicate: Token, label: u32) {
-        let label = Token::numbered("$L", label);
-        let line = self.w.line().bytes(b"\t@").token(predicate);
-        line.bytes(b" bra ").token(label).end();
+        self.branch_by(IF, predicate, label);
+    }
+
+    pub fn branch_unless(&mut self, predicate: Token, label: u32) {
+        self.branch_by(piece!("\t@!"), predicate, label);
+    }
+
+    fn branch_by(&mut self, when: &Piece, predicate: Token, label: u32) {
+        let number = Token::decimal(label);
+        let bra = piece!(" bra $L");
+        self.w.items(when, predicate, bra, number, Tail::END);
     }
 
     fn open_block(&mut self) -> u32 {
@@ -71,16 +80,31 @@ impl Body<'_, '_> {
     pub fn begin_if(&mut self, inst: &Inst) -> Token {
         let predicate = self.value(inst.a);
         let at = self.at;
-        if let (Some(Op::Break | Op::Continue | Op::Return), Some(Op::End)) =
-            (self.op_at(at + 1), self.op_at(at + 2))
-        {
-            self.s.frames.push(Frame::Guarded { predicate });
+        if self.op_at(at + 2) == Some(Op::End) {
+            // What holds only a `break`, `continue` or `return` is one branch with the predicate.
+            let label = match self.op_at(at + 1) {
+                Some(Op::Break) => self.break_label(),
+                Some(Op::Continue) => self.continue_label(),
+                Some(Op::Return) => None,
+                _ => return self.skip_unless(predicate),
+            };
+            match label {
+                Some(label) => self.branch_if(predicate, label),
+                None => {
+                    let (ret, none) = (piece!(" ret"), Token::NONE);
+                    self.w.items(IF, predicate, ret, none, Tail::END);
+                }
+            }
+            self.at += 2;
             return Token::NONE;
         }
+        self.skip_unless(predicate)
+    }
+
+    /// Begins the block of an `if`.
+    fn skip_unless(&mut self, predicate: Token) -> Token {
         let skip = self.new_label();
-        let label = Token::numbered("$L", skip);
-        let line = self.w.line().bytes(b"\t@!").token(predicate);
-        line.bytes(b" bra ").token(label).end();
+        self.branch_unless(predicate, skip);
         let outer = self.open_block();
         self.s.frames.push(Frame::If { outer, skip });
         Token::NONE
@@ -141,7 +165,7 @@ impl Body<'_, '_> {
 
     pub fn end(&mut self) -> Token {
         match self.s.frames.pop() {
-            None | Some(Frame::Guarded { .. }) => {}
+            None => {}
             Some(Frame::If { outer, skip }) => {
                 self.label(skip);
                 self.close_block(outer);
@@ -170,51 +194,45 @@ impl Body<'_, '_> {
         Token::NONE
     }
 
-    /// The predicate of the `if` around a lone terminator.
-    fn guard(&self) -> Option<Token> {
-        match self.s.frames.last() {
-            Some(&Frame::Guarded { predicate }) => Some(predicate),
-            _ => None,
-        }
+    /// Where a `break` goes.
+    fn break_label(&mut self) -> Option<u32> {
+        let label = self.labels + 1;
+        let Some(Frame::Loop { end, .. }) = self.s.frames.get_mut(self.innermost_loop) else {
+            return None;
+        };
+        let label = *end.get_or_insert(label);
+        self.labels = self.labels.max(label);
+        Some(label)
     }
 
-    fn leave(&mut self, label: u32) -> Token {
-        match self.guard() {
-            Some(predicate) => self.branch_if(predicate, label),
-            None => self.branch(label),
+    /// Where a `continue` goes.
+    fn continue_label(&mut self) -> Option<u32> {
+        let label = self.labels + 1;
+        let Some(Frame::Loop { continuing, .. }) = self.s.frames.get_mut(self.innermost_loop)
+        else {
+            return None;
+        };
+        let label = *continuing.get_or_insert(label);
+        self.labels = self.labels.max(label);
+        Some(label)
+    }
+
+    pub fn break_(&mut self) -> Token {
+        if let Some(label) = self.break_label() {
+            self.branch(label);
         }
         Token::NONE
     }
 
-    pub fn break_(&mut self) -> Token {
-        let label = self.labels + 1;
-        let Some(Frame::Loop { end, .. }) = self.s.frames.get_mut(self.innermost_loop) else {
-            return Token::NONE;
-        };
-        let label = *end.get_or_insert(label);
-        self.labels = self.labels.max(label);
-        self.leave(label)
-    }
-
     pub fn continue_(&mut self) -> Token {
-        let label = self.labels + 1;
-        let Some(Frame::Loop { continuing, .. }) = self.s.frames.get_mut(self.innermost_loop)
-        else {
-            return Token::NONE;
-        };
-        let label = *continuing.get_or_insert(label);
-        self.labels = self.labels.max(label);
-        self.leave(label)
+        if let Some(label) = self.continue_label() {
+            self.branch(label);
+        }
+        Token::NONE
     }
 
     pub fn return_(&mut self) -> Token {
-        match self.guard() {
-            Some(predicate) => {
-                let line = self.w.line().bytes(b"\t@").token(predicate);
-                line.bytes(b" ret;\n").done();
-            }
-            None => self.w.line().bytes(b"\tret;\n").done(),
-        }
+        self.w.piece(piece!("\tret;\n"));
         Token::NONE
     }
 }

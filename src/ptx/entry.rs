@@ -2,10 +2,10 @@
 
 use super::body::Body;
 use super::memory::{Len, Object};
-use super::mnemonic::{Class, Kind, piece};
+use super::mnemonic::{CLASS_COUNT, Class, Kind, Mnemonic, piece};
 use super::names;
-use super::template::{Template, template};
-use super::writer::{Piece, Registers, Token};
+use super::template::template;
+use super::writer::{Piece, Tail, Token};
 use super::{Options, STATIC_SHARED_MAX, dynamic_shared_base};
 use crate::kernel::{Bounds, BufferUse, Kernel, ParamRef, SharedLen};
 use crate::op::Op;
@@ -42,6 +42,36 @@ impl Layout {
     }
 }
 
+/// The declaration of a parameter by the kind of what it holds, but for its number.
+static PARAM: Mnemonic = Mnemonic::with_all(
+    [
+        "\t.param .u8 $p",
+        "\t.param .s32 $p",
+        "\t.param .u32 $p",
+        "\t.param .f32 $p",
+        "\t.param .s64 $p",
+        "\t.param .u64 $p",
+        "\t.param .f64 $p",
+    ],
+    [
+        "\t.param .s8 $p",
+        "\t.param .u8 $p",
+        "\t.param .s16 $p",
+        "\t.param .u16 $p",
+    ],
+    ["\t.param .b16 $p", "\t.param .b16 $p"],
+);
+
+/// The declaration of the registers of each class, but for their number.
+static REGISTERS: [Piece; CLASS_COUNT] = [
+    Piece::new("\t.reg .pred %p<"),
+    Piece::new("\t.reg .b32 %r<"),
+    Piece::new("\t.reg .b64 %rd<"),
+    Piece::new("\t.reg .f32 %f<"),
+    Piece::new("\t.reg .f64 %fd<"),
+    Piece::new("\t.reg .b16 %h<"),
+];
+
 /// The dynamic block. No entry has such a name: see [`super::entry_name`].
 const DYNAMIC: Token = Token::symbol("$dyn");
 
@@ -53,63 +83,49 @@ impl Body<'_, '_> {
         // A label may stand before the end, and the last block may be left open.
         let returned = self.insts.last().is_some_and(|i| i.op == Op::Return);
         if returned {
-            self.w.line().bytes(b"}\n").done();
+            self.w.piece(piece!("}\n"));
         } else {
-            self.w.line().bytes(b"\tret;\n}\n").done();
+            self.w.piece(piece!("\tret;\n}\n"));
         }
     }
 
     /// The entry's name, its parameters and the size of its workgroups.
     pub fn head(&mut self) {
         let name = self.kernel.name().as_bytes();
-        self.w.line().bytes(b"\n.visible .entry ").done();
+        self.w.piece(piece!("\n.visible .entry "));
         if names::is_plain(name) {
             self.w.text(name);
         } else {
             names::escape(name, |byte| self.w.line().bytes(&[byte]).done());
         }
-        self.w.line().bytes(b"(\n").done();
+        self.w.piece(piece!("(\n"));
         let first = self.w.position();
         for (number, param) in (0u32..).zip(self.kernel.params()) {
-            let declared = match *param {
-                ParamRef::Buffer(_) => piece!("\t.param .u64 "),
-                ParamRef::Scalar(n) => self.declared_scalar(n),
+            let kind = match *param {
+                ParamRef::Buffer(_) => Kind::U64,
+                ParamRef::Scalar(n) => {
+                    let scalar = self.kernel.scalars().get(n as usize);
+                    self.kind(scalar.map_or(Type::NONE, |d| d.ty))
+                }
             };
-            let line = self.w.line().piece(declared);
-            line.fill(template!("$p\0,\n"), [number]).done();
+            let number = Token::decimal(number);
+            self.w.item(PARAM.of(kind), number, Tail::LISTED);
         }
         for (number, &used) in (0u32..).zip(self.kernel.buffer_uses()) {
             if has_length(used, self.options) {
-                let declared = template!("\t.param .u64 $n\0,\n");
-                self.w.line().fill(declared, [number]).done();
+                let number = Token::decimal(number);
+                self.w.item(piece!("\t.param .u64 $n"), number, Tail::LISTED);
             }
         }
         if self.w.position() > first {
             // No separator behind the last one.
             self.w.take_back(b",\n");
-            self.w.line().bytes(b"\n").done();
+            self.w.piece(piece!("\n"));
         }
-        let [x, y, z] = self.kernel.workgroup_size().map(Self::imm);
-        let line = self.w.line().bytes(b")\n.reqntid ").register(x);
-        line.operand(y).operand(z).bytes(b"\n{\n").done();
-    }
-
-    /// The declaration of a scalar, but for its name.
-    fn declared_scalar(&mut self, n: u32) -> &'static Piece {
-        let scalar = self.kernel.scalars().get(n as usize);
-        match self.kind(scalar.map_or(Type::NONE, |d| d.ty)) {
-            Kind::Bool | Kind::U8 => piece!("\t.param .u8 "),
-            Kind::I8 => piece!("\t.param .s8 "),
-            Kind::I16 => piece!("\t.param .s16 "),
-            Kind::U16 => piece!("\t.param .u16 "),
-            Kind::F16 | Kind::BF16 => piece!("\t.param .b16 "),
-            Kind::I32 => piece!("\t.param .s32 "),
-            Kind::U32 => piece!("\t.param .u32 "),
-            Kind::F32 => piece!("\t.param .f32 "),
-            Kind::I64 => piece!("\t.param .s64 "),
-            Kind::U64 => piece!("\t.param .u64 "),
-            Kind::F64 => piece!("\t.param .f64 "),
-        }
+        let [x, y, z] = self.kernel.workgroup_size().map(Token::decimal);
+        self.line3(piece!(")\n.reqntid "), x, y, z);
+        self.w.take_back(b";\n");
+        self.w.piece(piece!("\n{\n"));
     }
 
     /// Arrays, addresses of buffers and arrays, and the clearing of zeroed arrays.
@@ -184,7 +200,7 @@ impl Body<'_, '_> {
         if self.options.bounds == Bounds::Unchecked {
             return Len::Unchecked;
         }
-        let mut bytes = self.special(piece!(", %dynamic_smem_size;\n"));
+        let mut bytes = self.dynamic_size();
         if base != 0 {
             let base = Self::imm(base);
             bytes = self.binary(piece!("\tmax.u32 "), Kind::U32, bytes, base);
@@ -266,7 +282,7 @@ impl Body<'_, '_> {
                 Bounds::Unchecked => Len::Unchecked,
                 Bounds::Checked => {
                     let len = self.register(Kind::U64);
-                    self.load_param(piece!("\tld.param.u64 "), len, "$n", n);
+                    self.load_param(piece!("\tld.param.u64 "), len, piece!(", [$n"), n);
                     Len::In(len)
                 }
             };
@@ -299,9 +315,9 @@ impl Body<'_, '_> {
                 }
                 SharedLen::Dynamic => {
                     step = d.elem.bytes().min(4);
-                    let size = self.special(piece!(", %dynamic_smem_size;\n"));
+                    let size = self.dynamic_size();
                     let start = self.register(Kind::U32);
-                    self.line1(piece!("\tmov.u32 "), start, DYNAMIC);
+                    self.line2(piece!("\tmov.u32 "), start, DYNAMIC);
                     self.binary(add, Kind::U32, start, size)
                 }
             };
@@ -319,7 +335,7 @@ impl Body<'_, '_> {
             };
             let line = self.w.line().piece(st);
             line.token(word).bytes(b"], 0;\n").done();
-            self.line2(add, word, word, stride);
+            self.line3(add, word, word, stride);
             self.branch(next);
             self.label(done);
         }
@@ -328,18 +344,11 @@ impl Body<'_, '_> {
 
     /// Declares the registers that were used.
     pub fn declare_registers(&mut self) {
-        let [pred, b32, b64, f32, f64, b16] = &self.registers;
-        let mut declare = |registers: &Registers, text: &'static Template| {
+        for (registers, declaration) in self.registers.iter().zip(&REGISTERS) {
             let bound = registers.number();
             if bound > 1 {
-                self.w.line().fill(text, [bound]).done();
+                self.w.item(declaration, Token::decimal(bound), Tail::COUNTED);
             }
-        };
-        declare(pred, template!("\t.reg .pred %p<\0>;\n"));
-        declare(b32, template!("\t.reg .b32 %r<\0>;\n"));
-        declare(b64, template!("\t.reg .b64 %rd<\0>;\n"));
-        declare(f32, template!("\t.reg .f32 %f<\0>;\n"));
-        declare(f64, template!("\t.reg .f64 %fd<\0>;\n"));
-        declare(b16, template!("\t.reg .b16 %h<\0>;\n"));
+        }
     }
 }

@@ -86,9 +86,9 @@ impl Object {
 /// An address operand.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
-    base: Token,
+    pub base: Token,
     /// In bytes, at most `MAX_OFFSET`.
-    offset: u32,
+    pub offset: u32,
 }
 
 impl Address {
@@ -105,22 +105,13 @@ impl Line<'_> {
     /// `, [base]` or `, [base+offset]`.
     #[inline(always)]
     pub fn address(self, address: Address) -> Self {
-        self.bracket(address.base).offset(address)
+        self.bracket(address.base).offset(address.offset)
     }
 
     /// The same as the first operand, behind the space that ends a mnemonic.
     #[inline(always)]
     pub fn first_address(self, address: Address) -> Self {
-        self.first_bracket(address.base).offset(address)
-    }
-
-    #[inline(always)]
-    fn offset(self, address: Address) -> Self {
-        let mut line = self;
-        if address.offset != 0 {
-            line = line.bytes(b"+").number(address.offset);
-        }
-        line.bytes(b"]")
+        self.first_bracket(address.base).offset(address.offset)
     }
 }
 

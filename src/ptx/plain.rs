@@ -336,7 +336,7 @@ fn code_of(insts: &[Inst], word: u32) -> u8 {
 }
 
 /// The row of an instruction whose type alone does not say how it is written, and how many operands it takes then.
-#[inline(never)]
+#[inline(always)]
 fn settled(
     table: &'static Table,
     insts: &[Inst],

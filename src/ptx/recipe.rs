@@ -227,9 +227,9 @@ macro_rules! sink {
                 let none = self.0.equal($int, left, Token::integer(0, false));
                 self.0.branch_if(none, done);
                 let new = body(self, state);
-                self.0.line1(piece!(concat!("\tmov.b", $bits, " ")), state, new);
+                self.0.line2(piece!(concat!("\tmov.b", $bits, " ")), state, new);
                 let one = Token::integer(1, false);
-                self.0.line2(piece!(concat!("\tsub.u", $bits, " ")), left, left, one);
+                self.0.line3(piece!(concat!("\tsub.u", $bits, " ")), left, left, one);
                 self.0.branch(next);
                 self.0.label(done);
                 state

@@ -376,9 +376,9 @@ impl Body<'_, '_> {
     /// Votes: of all lanes, or of those up to or below the own one.
     fn reduce_bools(&mut self, reduction: Reduction, scan: u8, a: Token) -> Token {
         let (vote, lanes) = match scan {
-            Inst::INCLUSIVE => (false, piece!(", %lanemask_le;\n")),
-            Inst::EXCLUSIVE => (false, piece!(", %lanemask_lt;\n")),
-            _ => (true, piece!("")),
+            Inst::INCLUSIVE => (false, Token::symbol("%lanemask_le")),
+            Inst::EXCLUSIVE => (false, Token::symbol("%lanemask_lt")),
+            _ => (true, Token::NONE),
         };
         let mask = self.active.mask;
         // The verifier lets only these three through.

@@ -24,6 +24,9 @@ impl Token {
     /// What stands for no value.
     pub const NONE: Token = Token::from_short_text(0, 0);
 
+    /// What stands where an instruction has no more operands: nothing, not even a separator.
+    pub const EMPTY: Token = Token(0);
+
     /// The text in little-endian order, of at most 13 bytes.
     const fn from_text(text: u128, len: usize) -> Token {
         let all = text << (8 * AHEAD) | SEPARATOR as u128;
@@ -73,6 +76,36 @@ impl Token {
             text = text << 8 | name[i] as u128;
         }
         Token::from_text(text, name.len())
+    }
+
+    /// An unsigned number in decimal digits, which is an immediate too.
+    #[inline(always)]
+    pub fn decimal(number: u32) -> Token {
+        match SMALL.get(number as usize) {
+            Some(token) => *token,
+            None => Token::long_decimal(number),
+        }
+    }
+
+    #[inline(never)]
+    fn long_decimal(number: u32) -> Token {
+        Token::numbered("", number)
+    }
+
+    /// What stands behind a base register: nothing, or `+` and the offset, without a separator.
+    #[inline(always)]
+    pub fn offset(offset: u32) -> Token {
+        if offset == 0 {
+            return Token::EMPTY;
+        }
+        Token::positive_offset(offset)
+    }
+
+    #[inline(never)]
+    fn positive_offset(offset: u32) -> Token {
+        let token = Token::numbered("+", offset);
+        let text = token.0 << 8 >> (8 + 8 * AHEAD);
+        Token(text | (token.text_len() as u128) << (8 * LEN))
     }
 
     /// An integer immediate: decimal where it is short, hexadecimal otherwise.
@@ -182,6 +215,17 @@ impl Token {
         usize::from(self.bytes()[LEN])
     }
 }
+
+/// The most frequent numbers.
+static SMALL: [Token; 257] = {
+    let mut all = [Token::NONE; 257];
+    let mut number = 0;
+    while number < all.len() {
+        all[number] = Token::numbered("", number as u32);
+        number += 1;
+    }
+    all
+};
 
 /// The decimal digits of a number below 1000, the first in the lowest byte, and how many.
 #[inline]
@@ -329,15 +373,21 @@ impl Registers {
         // At most a few an instruction, of which there are fewer than 2^28.
         self.tens = self.tens.saturating_add(10);
         self.left = 9;
-        let digits = AHEAD + self.prefix.len()..self.next.len();
-        for digit in self.next.bytes_mut().get_mut(digits).into_iter().flatten().rev() {
+        let (first, end) = (AHEAD + self.prefix.len(), self.next.len());
+        let bytes = self.next.bytes_mut();
+        for digit in bytes.get_mut(first..end).into_iter().flatten().rev() {
             if *digit != b'9' {
                 *digit += 1;
                 return;
             }
             *digit = b'0';
         }
-        *self = Registers::from(self.prefix, self.tens);
+        // One digit more; ten of them always fit.
+        if let Some([one, .., zero]) = bytes.get_mut(first..=end) {
+            (*one, *zero) = (b'1', b'0');
+        }
+        bytes[LEN] += 1;
+        self.step.0 <<= 8;
     }
 
     /// The number of the register that is taken next; 1 where none has been.

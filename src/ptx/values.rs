@@ -3,33 +3,26 @@
 use super::body::Body;
 use super::mnemonic::{Class, Kind, MOV, Mnemonic, by_memory, piece};
 use super::template::Template;
-use super::writer::{Piece, Token};
+use super::writer::{Piece, Tail, Token};
 use crate::kernel::Inst;
+use crate::types::Type;
 
 static LD_PARAM: Mnemonic = by_memory!("ld.param");
 
-const TID: [Piece; 3] = [
-    Piece::new(", %tid.x;\n"),
-    Piece::new(", %tid.y;\n"),
-    Piece::new(", %tid.z;\n"),
-];
-const CTAID: [Piece; 3] = [
-    Piece::new(", %ctaid.x;\n"),
-    Piece::new(", %ctaid.y;\n"),
-    Piece::new(", %ctaid.z;\n"),
-];
-const NCTAID: [Piece; 3] = [
-    Piece::new(", %nctaid.x;\n"),
-    Piece::new(", %nctaid.y;\n"),
-    Piece::new(", %nctaid.z;\n"),
-];
+static TID: [Token; 3] = symbols("%tid.x", "%tid.y", "%tid.z");
+static CTAID: [Token; 3] = symbols("%ctaid.x", "%ctaid.y", "%ctaid.z");
+static NCTAID: [Token; 3] = symbols("%nctaid.x", "%nctaid.y", "%nctaid.z");
 static GLOBAL_ID: [Template; 3] = [
     Template::new("\tmov.u32 %r\0, %ctaid.x;\n\tmov.u32 %r\x01, %tid.x;\n"),
     Template::new("\tmov.u32 %r\0, %ctaid.y;\n\tmov.u32 %r\x01, %tid.y;\n"),
     Template::new("\tmov.u32 %r\0, %ctaid.z;\n\tmov.u32 %r\x01, %tid.z;\n"),
 ];
 
-/// The piece of an axis: 0, 1 or 2 by the verifier.
+const fn symbols(x: &str, y: &str, z: &str) -> [Token; 3] {
+    [Token::symbol(x), Token::symbol(y), Token::symbol(z)]
+}
+
+/// What belongs to an axis: 0, 1 or 2 by the verifier.
 fn axis<'t, T>(of: &'t [T; 3], inst: &Inst) -> &'t T {
     let [x, y, z] = of;
     match inst.flags {
@@ -43,6 +36,10 @@ fn axis<'t, T>(of: &'t [T; 3], inst: &Inst) -> &'t T {
 #[inline(never)]
 pub(super) fn constant(inst: &Inst) -> Token {
     let bits = inst.const_bits();
+    if bits < 128 && inst.ty != Type::F32 && inst.ty != Type::F64 {
+        // Positive in every signed type.
+        return Token::decimal(inst.a);
+    }
     match Kind::of(inst.ty) {
         Some(kind @ (Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64)) => {
             // Only the bits of the type are set.
@@ -88,52 +85,57 @@ impl Body<'_, '_> {
             .unwrap_or_default();
         let holds = if kind == Kind::Bool { Kind::U32 } else { kind };
         let to = self.register(holds);
-        self.load_param(LD_PARAM.of(kind), to, "$p", number);
+        self.load_param(LD_PARAM.of(kind), to, piece!(", [$p"), number);
         if kind == Kind::Bool {
             return self.is_not_zero(Kind::U32, to);
         }
         to
     }
 
-    /// `ld.param to, [name];`
-    pub fn load_param(&mut self, ld: &Piece, to: Token, prefix: &str, number: u32) {
-        let name = Token::numbered(prefix, number);
-        let line = self.w.line().begin(ld, to);
-        line.bracket(name).bytes(b"];\n").done();
+    /// `ld.param to, [name];`; the first piece of the name is in `prefix`.
+    pub fn load_param(&mut self, ld: &Piece, to: Token, prefix: &Piece, number: u32) {
+        let number = Token::decimal(number);
+        self.w.items(ld, to, prefix, number, Tail::CLOSED);
     }
 
-    pub fn special(&mut self, name: &Piece) -> Token {
+    /// The value of a special register.
+    pub fn special(&mut self, name: Token) -> Token {
+        self.unary(piece!("\tmov.u32 "), Kind::U32, name)
+    }
+
+    /// The bytes of shared memory that the launch gave.
+    pub fn dynamic_size(&mut self) -> Token {
         let to = self.register(Kind::U32);
-        let line = self.w.line().begin(piece!("\tmov.u32 "), to);
-        line.piece(name).done();
+        let size = piece!(", %dynamic_smem_size");
+        self.w.items(piece!("\tmov.u32 "), to, size, Token::NONE, Tail::END);
         to
     }
 
     pub fn global_id(&mut self, inst: &Inst) -> Token {
         let size = *axis(&self.kernel.workgroup_size(), inst);
         if size == 1 {
-            return self.special(axis(&CTAID, inst));
+            return self.special(*axis(&CTAID, inst));
         }
         // As many counters as classes.
         let registers = &mut self.registers[Class::B32 as usize];
         let number = registers.number();
         let (group, local, id) = (registers.take(), registers.take(), registers.take());
         let text = axis(&GLOBAL_ID, inst);
-        let line = self.w.line().fill(text, [number, number + 1]);
-        let line = line.begin(piece!("\tmad.lo.u32 "), id).operand(group);
-        line.operand(Self::imm(size)).operand(local).end();
+        self.w.line().fill(text, [number, number + 1]).done();
+        let size = Token::decimal(size);
+        self.line(piece!("\tmad.lo.u32 "), &[id, group, size, local]);
         id
     }
 
     pub fn local_id(&mut self, inst: &Inst) -> Token {
         match axis(&self.kernel.workgroup_size(), inst) {
             1 => Self::imm(0),
-            _ => self.special(axis(&TID, inst)),
+            _ => self.special(*axis(&TID, inst)),
         }
     }
 
     pub fn workgroup_id(&mut self, inst: &Inst) -> Token {
-        self.special(axis(&CTAID, inst))
+        self.special(*axis(&CTAID, inst))
     }
 
     pub fn workgroup_size(&mut self, inst: &Inst) -> Token {
@@ -141,11 +143,11 @@ impl Body<'_, '_> {
     }
 
     pub fn num_workgroups(&mut self, inst: &Inst) -> Token {
-        self.special(axis(&NCTAID, inst))
+        self.special(*axis(&NCTAID, inst))
     }
 
     pub fn global_size(&mut self, inst: &Inst) -> Token {
-        let groups = self.special(axis(&NCTAID, inst));
+        let groups = self.special(*axis(&NCTAID, inst));
         match *axis(&self.kernel.workgroup_size(), inst) {
             1 => groups,
             size => self.binary(piece!("\tmul.lo.u32 "), Kind::U32, groups, Self::imm(size)),
@@ -155,7 +157,7 @@ impl Body<'_, '_> {
     /// x + size_x * (y + size_y * z), without the axes of one thread.
     pub fn local_index(&mut self) -> Token {
         let [x, y, z] = self.kernel.workgroup_size();
-        let [tid_x, tid_y, tid_z] = &TID;
+        let [tid_x, tid_y, tid_z] = TID;
         let mad = piece!("\tmad.lo.u32 ");
         let mut index = None;
         for (size, tid) in [(z, tid_z), (y, tid_y), (x, tid_x)] {
@@ -173,7 +175,7 @@ impl Body<'_, '_> {
     }
 
     pub fn lane(&mut self) -> Token {
-        self.special(piece!(", %laneid;\n"))
+        self.special(Token::symbol("%laneid"))
     }
 
     pub fn subgroup_id(&mut self) -> Token {
@@ -196,7 +198,7 @@ impl Body<'_, '_> {
     pub fn var_set(&mut self, inst: &Inst) -> Token {
         let kind = self.kind_of(inst.a);
         let (var, value) = (self.value(inst.a), self.value(inst.b));
-        self.line1(MOV.of(kind), var, value);
+        self.line2(MOV.of(kind), var, value);
         Token::NONE
     }
 }

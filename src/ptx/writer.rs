@@ -7,7 +7,7 @@
 use super::token::{AHEAD, WIDE, wide};
 pub(super) use super::token::{Registers, Token};
 
-/// A text of at most 28 bytes, its last two bytes again behind them, its length in the last byte.
+/// A text of at most 28 bytes, its last two bytes again behind them, then where those are, and its length.
 #[derive(Clone, Copy)]
 pub(super) struct Piece([u8; 32]);
 
@@ -25,6 +25,7 @@ impl Piece {
         if let [.., before, last] = text {
             bytes[28] = *before;
             bytes[29] = *last;
+            bytes[30] = (text.len() - AHEAD) as u8;
         }
         bytes[31] = text.len() as u8;
         Piece(bytes)
@@ -59,6 +60,27 @@ impl ShortPiece {
             end: [piece.0[28], piece.0[29]],
             end_at: len - AHEAD as u8,
         }
+    }
+}
+
+/// What may stand behind a line's last token.
+#[derive(Clone, Copy)]
+pub(super) struct Tail {
+    text: [u8; 4],
+    len: u8,
+}
+
+impl Tail {
+    pub const END: Tail = Tail::new(*b";\n\0\0", 2);
+    /// Behind an address, or the length of an array.
+    pub const CLOSED: Tail = Tail::new(*b"];\n\0", 3);
+    pub const LISTED: Tail = Tail::new(*b",\n\0\0", 2);
+    pub const LABEL: Tail = Tail::new(*b":\n\0\0", 2);
+    /// Behind the number of registers.
+    pub const COUNTED: Tail = Tail::new(*b">;\n\0", 3);
+
+    const fn new(text: [u8; 4], len: u8) -> Tail {
+        Tail { text, len }
     }
 }
 
@@ -176,6 +198,16 @@ impl<'w> Line<'w> {
         self
     }
 
+    /// `+offset]`, or `]`.
+    #[inline(always)]
+    pub fn offset(self, offset: u32) -> Line<'w> {
+        let mut line = self;
+        if offset != 0 {
+            line = line.bytes(b"+").number(offset);
+        }
+        line.bytes(b"]")
+    }
+
     /// `[` and a register behind the space that ends a mnemonic.
     #[inline(always)]
     pub fn first_bracket(mut self, base: Token) -> Line<'w> {
@@ -247,13 +279,12 @@ pub(super) struct Lines<'w> {
     room: &'w mut [u8],
 }
 
-/// The room that a short line needs: a store of 16 bytes may begin at any sum of five `u8`, which the compiler knows to be
-/// below this.
-const SHORT: usize = 2048 + 16;
+/// The room that a short line needs: a store may begin at any sum of a few `u8`, which the compiler knows to be below this.
+const SHORT: usize = 2048 + 32;
 /// The room that a loop has at least.
 const LINES: usize = 4096;
 
-/// A line of a mnemonic of at most 16 bytes and up to four operands: at most 16 + 4 * 15 + 2 bytes, if none is wide.
+/// A line of a mnemonic and up to four operands: at most 28 + 4 * 15 + 2 bytes, if none is wide.
 pub(super) struct ShortLine<'w> {
     room: &'w mut [u8; SHORT],
     at: usize,
@@ -282,10 +313,54 @@ impl Lines<'_> {
 impl ShortLine<'_> {
     #[inline(always)]
     fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
-        const { assert!(N <= 16) };
         if let Some(room) = self.room.get_mut(self.at..self.at + N) {
             room.copy_from_slice(bytes);
         }
+    }
+
+    /// A piece of at least two bytes and a first operand, as [`Line::begin`].
+    #[inline(always)]
+    fn piece(mut self, piece: &Piece, first: Token) -> Self {
+        self.put(&piece.0);
+        self.at += usize::from(piece.0[30]);
+        self.put(first.bytes());
+        self.put(&[piece.0[28], piece.0[29]]);
+        self.at += first.len();
+        self
+    }
+
+    /// `, [base+offset]`
+    #[inline(always)]
+    fn bracket(mut self, base: Token, offset: Token) -> Self {
+        let begin = self.at;
+        self.at += 1;
+        self.put(base.bytes());
+        let end = self.at + base.len();
+        self.at = begin;
+        self.put(b", [");
+        self.at = end;
+        self.offset(offset)
+    }
+
+    /// A mnemonic, and `[base+offset]`.
+    #[inline(always)]
+    fn first_bracket(mut self, mnemonic: &Piece, base: Token, offset: Token) -> Self {
+        self.put(&mnemonic.0);
+        // A space ends it.
+        self.at += usize::from(mnemonic.0[30]) + 1;
+        self.put(base.bytes());
+        self.put(b" [");
+        self.at += base.len();
+        self.offset(offset)
+    }
+
+    #[inline(always)]
+    fn offset(mut self, offset: Token) -> Self {
+        self.put(offset.bytes());
+        self.at += offset.len();
+        self.put(b"]");
+        self.at += 1;
+        self
     }
 
     /// `mnemonic to`, as [`Line::begin`].
@@ -305,6 +380,13 @@ impl ShortLine<'_> {
         self.put(token.bytes());
         self.at += token.stored_len();
         self
+    }
+
+    /// Gives the position behind the tail.
+    #[inline(always)]
+    fn tail(mut self, tail: Tail) -> usize {
+        self.put(&tail.text);
+        self.at + usize::from(tail.len)
     }
 
     /// `;`; gives the position behind it, unless an operand was wide.
@@ -393,17 +475,146 @@ impl<'a> Writer<'a> {
         self.position = self.text.bytes.len().wrapping_sub(left);
     }
 
-    /// `mnemonic operands;`, the first of which is no wide immediate.
+    /// Begins a short line, where there is room.
+    #[inline(always)]
+    fn short(&mut self) -> Option<ShortLine<'_>> {
+        let room = self.text.bytes.get_mut(self.position..)?;
+        let room = room.first_chunk_mut()?;
+        Some(ShortLine { room, at: 0 })
+    }
+
+    /// `mnemonic a, b, …;`, the first of which is no wide immediate; says whether there was room, and none was wide.
+    #[inline(always)]
+    fn short_instruction(&mut self, mnemonic: &Piece, operands: &[Token; 4]) -> bool {
+        let [a, b, c, d] = operands;
+        let Some(line) = self.short() else {
+            return false;
+        };
+        let line = line.piece(mnemonic, *a).operand(b).operand(c).operand(d);
+        let Some(end) = line.end() else {
+            return false;
+        };
+        self.position += end;
+        true
+    }
+
+    /// `mnemonic a, b, …;`, the first of which is no wide immediate.
+    #[inline(always)]
+    pub fn instruction(&mut self, mnemonic: &Piece, operands: &[Token; 4]) {
+        if !self.short_instruction(mnemonic, operands) {
+            self.long_instruction(mnemonic, operands);
+        }
+    }
+
+    #[cold]
     #[inline(never)]
-    pub fn instruction(&mut self, mnemonic: &Piece, operands: &[Token]) {
-        let mut line = self.line();
-        if let Some((&first, rest)) = operands.split_first() {
-            line = line.begin(mnemonic, first);
-            for &operand in rest {
+    fn long_instruction(&mut self, mnemonic: &Piece, operands: &[Token; 4]) {
+        let [first, rest @ ..] = *operands;
+        self.make_room();
+        let mut line = self.line().begin(mnemonic, first);
+        for operand in rest {
+            if operand != Token::EMPTY {
                 line = line.operand(operand);
             }
         }
         line.end();
+    }
+
+    /// Room for a short line.
+    fn make_room(&mut self) {
+        if self.text.bytes.len().wrapping_sub(self.position) < SHORT {
+            self.text.grow(SHORT);
+        }
+    }
+
+    /// `mnemonic to, [base+offset];`, of a [`Token::offset`].
+    #[inline(never)]
+    pub fn load(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: Token) {
+        match self.short() {
+            Some(line) => {
+                let line = line.piece(mnemonic, to).bracket(base, offset);
+                self.position += line.tail(Tail::END);
+            }
+            None => self.load_again(mnemonic, to, base, offset),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load_again(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: Token) {
+        self.make_room();
+        self.load(mnemonic, to, base, offset);
+    }
+
+    /// `mnemonic [base+offset], value;`, of a [`Token::offset`].
+    #[inline(never)]
+    pub fn store(&mut self, mnemonic: &Piece, base: Token, offset: Token, value: Token) {
+        let short = self.short();
+        let line = short.map(|line| line.first_bracket(mnemonic, base, offset).operand(&value));
+        match line.and_then(ShortLine::end) {
+            Some(end) => self.position += end,
+            None => self.long_store(mnemonic, base, offset, value),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_store(&mut self, mnemonic: &Piece, base: Token, offset: Token, value: Token) {
+        self.make_room();
+        let mut line = self.line().piece(mnemonic).first_bracket(base);
+        line.put(offset.bytes(), offset.len());
+        line.bytes(b"]").operand(value).end();
+    }
+
+    /// A piece and a token, which is not wide, and a tail. The piece has at least two bytes.
+    #[inline(never)]
+    pub fn item(&mut self, piece: &Piece, token: Token, tail: Tail) {
+        match self.short() {
+            Some(line) => self.position += line.piece(piece, token).tail(tail),
+            None => self.item_again(piece, token, tail),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn item_again(&mut self, piece: &Piece, token: Token, tail: Tail) {
+        self.make_room();
+        self.item(piece, token, tail);
+    }
+
+    /// Twice a piece and a token, and a tail, as [`Writer::item`].
+    #[inline(never)]
+    pub fn items(&mut self, first: &Piece, a: Token, second: &Piece, b: Token, tail: Tail) {
+        match self.short() {
+            Some(line) => self.position += line.piece(first, a).piece(second, b).tail(tail),
+            None => self.items_again(first, a, second, b, tail),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn items_again(&mut self, first: &Piece, a: Token, second: &Piece, b: Token, tail: Tail) {
+        self.make_room();
+        self.items(first, a, second, b, tail);
+    }
+
+    /// A piece alone.
+    #[inline(never)]
+    pub fn piece(&mut self, piece: &Piece) {
+        match self.short() {
+            Some(mut line) => {
+                line.put(&piece.0);
+                self.position += usize::from(piece.0[31]);
+            }
+            None => self.piece_again(piece),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn piece_again(&mut self, piece: &Piece) {
+        self.make_room();
+        self.piece(piece);
     }
 
     /// Begins a line, or a part of one of at most 255 bytes.
