@@ -11,7 +11,8 @@ use super::writer::{Line, Piece, Token};
 use crate::kernel::{Inst, Mem};
 
 /// A load or store of a state space: whole for scalars, its beginning for vectors.
-struct Form {
+#[derive(Debug)]
+pub(super) struct Form {
     scalar: Mnemonic,
     verb: Piece,
 }
@@ -25,13 +26,13 @@ macro_rules! form {
     };
 }
 
-static LD_GLOBAL: Form = form!("ld.global");
-static LD_GLOBAL_NC: Form = form!("ld.global.nc");
+pub(super) static LD_GLOBAL: Form = form!("ld.global");
+pub(super) static LD_GLOBAL_NC: Form = form!("ld.global.nc");
 static LD_VOLATILE: Form = form!("ld.volatile.global");
 static LD_COHERENT: Form = form!("ld.relaxed.gpu.global");
-static LD_SHARED: Form = form!("ld.shared");
-static LD_LOCAL: Form = form!("ld.local");
-static LD_CONST: Form = form!("ld.const");
+pub(super) static LD_SHARED: Form = form!("ld.shared");
+pub(super) static LD_LOCAL: Form = form!("ld.local");
+pub(super) static LD_CONST: Form = form!("ld.const");
 static ST_GLOBAL: Form = form!("st.global");
 static ST_VOLATILE: Form = form!("st.volatile.global");
 static ST_COHERENT: Form = form!("st.relaxed.gpu.global");
@@ -62,21 +63,14 @@ impl<'w> Line<'w> {
 
 impl Body<'_, '_> {
     fn load_form(&self, mem: Mem, flags: u8) -> &'static Form {
-        match mem {
-            Mem::Shared(_) => &LD_SHARED,
-            Mem::Private(_) => &LD_LOCAL,
-            // Volatile is relaxed at system scope, and so coherent too.
-            Mem::Buffer(_) if flags & Inst::VOLATILE != 0 => &LD_VOLATILE,
-            Mem::Buffer(_) if flags & Inst::COHERENT != 0 => &LD_COHERENT,
-            Mem::Buffer(n) => match self.s.buffers.get(n as usize) {
-                Some(object) if object.read_only => &LD_GLOBAL_NC,
-                _ => &LD_GLOBAL,
-            },
-            Mem::Table(n) => match self.s.tables.get(n as usize) {
-                Some(object) if object.read_only => &LD_GLOBAL_NC,
-                _ => &LD_CONST,
-            },
+        // Only accesses of buffers have flags. Volatile is relaxed at system scope, and so coherent too.
+        if flags & Inst::VOLATILE != 0 {
+            return &LD_VOLATILE;
         }
+        if flags & Inst::COHERENT != 0 {
+            return &LD_COHERENT;
+        }
+        self.object(mem).map_or(&LD_GLOBAL, |object| object.load)
     }
 
     fn store_form(mem: Mem, flags: u8) -> &'static Form {
@@ -127,6 +121,7 @@ impl Body<'_, '_> {
         }
     }
 
+    #[inline(never)]
     pub fn load(&mut self, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         // A verified word names an object.
@@ -140,9 +135,8 @@ impl Body<'_, '_> {
         let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
         let form = self.load_form(mem, inst.flags);
         let to = self.register(kind);
-        let ld = form.scalar.of(kind);
         let offset = Token::offset(address.offset);
-        self.w.load(ld, to, address.base, offset);
+        self.w.load(form.scalar.of(kind), to, address.base, offset);
         to
     }
 
@@ -201,6 +195,7 @@ impl Body<'_, '_> {
         }
     }
 
+    #[inline(never)]
     pub fn store(&mut self, inst: &Inst) -> Token {
         let (value, offset) = if inst.flags & Inst::OFFSET != 0 {
             (self.side_word(inst, 0), self.side_word(inst, 1))

@@ -3,7 +3,7 @@
 use super::Options;
 use super::control::Frame;
 use super::error::Error;
-use super::memory::Object;
+use super::memory::{Object, Starts};
 use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
 use super::plain;
 use super::recipe::RecipeTables;
@@ -21,9 +21,9 @@ pub(super) struct Scratch {
     pub values: Vec<Token>,
     /// The parameter's number of each scalar.
     pub scalars: Vec<u32>,
-    pub buffers: Vec<Object>,
-    pub shared: Vec<Object>,
-    pub private: Vec<Object>,
+    /// Tables, which are filled in where they are declared, buffers, and shared and private arrays.
+    pub objects: Vec<Object>,
+    pub starts: Starts,
     pub frames: Vec<Frame>,
     /// For each block, by number, whether it is open.
     pub open: Vec<bool>,
@@ -31,8 +31,6 @@ pub(super) struct Scratch {
     pub groups: Vec<Token>,
     /// One bit a value: whether something uses it. Filled only in kernels with atomics.
     pub used: Vec<u64>,
-    /// The tables, filled where they are declared.
-    pub tables: Vec<Object>,
     /// The tables of recipes, for the whole module.
     pub recipes: RecipeTables,
     /// Every instruction takes its method, for the test that holds patterns against methods.
@@ -45,15 +43,13 @@ impl Scratch {
         let Scratch {
             values,
             scalars,
-            buffers,
-            shared,
-            private,
+            // Begun before the body.
+            objects: _,
+            starts,
             frames,
             open,
             groups,
             used,
-            // Filled before the body.
-            tables: _,
             // Kept for the module.
             recipes: _,
             #[cfg(test)]
@@ -62,9 +58,7 @@ impl Scratch {
         // See `Body::values`.
         let _ = values;
         scalars.clear();
-        buffers.clear();
-        shared.clear();
-        private.clear();
+        *starts = Starts::default();
         frames.clear();
         open.clear();
         open.push(true);

@@ -43,9 +43,11 @@ impl Emitter {
     /// # Errors
     /// When the kernel passes a limit, or needs more than the target or the allowed version has.
     pub fn text(&mut self, kernel: &Kernel, options: &Options) -> Result<&[u8], Error> {
-        let head = Head::of(core::slice::from_ref(kernel), options)?;
+        let mut head = Head::new(options);
+        let layout = head.add(kernel, options)?;
+        head.check(options)?;
         self.begin();
-        let part = self.entry(kernel, options, Some(head))?;
+        let part = self.entry(kernel, options, layout, Some(head))?;
         Ok(self.text.part(part))
     }
 
@@ -73,7 +75,11 @@ impl Emitter {
         options: &Options,
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let head = Head::of(module.kernels(), options)?;
+        let mut head = Head::new(options);
+        for kernel in module.kernels() {
+            head.add(kernel, options)?;
+        }
+        head.check(options)?;
         self.begin();
         let begin = out.len();
         if module.kernels().is_empty() {
@@ -86,7 +92,7 @@ impl Emitter {
         }
         let mut head = Some(head);
         for kernel in module.kernels() {
-            match self.entry(kernel, options, head.take()) {
+            match self.entry(kernel, options, Layout::of(kernel), head.take()) {
                 Ok(part) => out.extend_from_slice(self.text.part(part)),
                 Err(error) => {
                     out.truncate(begin);
@@ -117,6 +123,7 @@ impl Emitter {
         &mut self,
         kernel: &Kernel,
         options: &Options,
+        layout: Layout,
         head: Option<Head>,
     ) -> Result<Part, Error> {
         let mut w = Writer::new(&mut self.text);
@@ -124,7 +131,7 @@ impl Emitter {
         tables::declare(kernel, &mut self.tables, &mut self.scratch, &mut w);
         let begin = w.position();
         let mut body = Body::new(kernel, options, &mut self.scratch, w);
-        body.whole();
+        body.whole(layout);
         let end = body.w.position();
         if let Some(error) = body.error.take() {
             return Err(error);
@@ -143,45 +150,53 @@ impl Emitter {
 /// What stands before the first entry.
 struct Head {
     version: Version,
+    /// What needs it.
+    what: VersionNeed,
     target: Target,
     /// There is a dynamic block of shared memory.
     dynamic: bool,
 }
 
 impl Head {
-    /// What kernels need; checks them.
-    fn of(kernels: &[Kernel], options: &Options) -> Result<Head, Error> {
-        let mut version = Version::V8_0;
-        let mut what = VersionNeed::Crate;
-        let mut need = |needed: Version, by: VersionNeed| {
-            if needed > version {
-                (version, what) = (needed, by);
-            }
-        };
-        need(
-            options.target.first_version(),
-            VersionNeed::Target(options.target),
-        );
-        let mut dynamic = false;
-        for kernel in kernels {
-            let params = check(kernel, options)?;
-            if params > u64::from(Limits::CUDA.ptx_param_bytes) {
-                need(Version::V8_1, VersionNeed::Parameters);
-            }
-            dynamic |= Layout::of(kernel).dynamic();
-        }
-        if let Some(allowed) = options.max_version.filter(|&allowed| version > allowed) {
-            return Err(Error::Version {
-                what,
-                needed: version,
-                allowed,
-            });
-        }
-        Ok(Head {
-            version,
+    fn new(options: &Options) -> Head {
+        let mut head = Head {
+            version: Version::V8_0,
+            what: VersionNeed::Crate,
             target: options.target,
-            dynamic,
-        })
+            dynamic: false,
+        };
+        let target = VersionNeed::Target(options.target);
+        head.need(options.target.first_version(), target);
+        head
+    }
+
+    fn need(&mut self, version: Version, what: VersionNeed) {
+        if version > self.version {
+            (self.version, self.what) = (version, what);
+        }
+    }
+
+    /// Checks a kernel, and adds what it needs.
+    fn add(&mut self, kernel: &Kernel, options: &Options) -> Result<Layout, Error> {
+        let layout = Layout::of(kernel);
+        let params = check(kernel, options, layout)?;
+        if params > u64::from(Limits::CUDA.ptx_param_bytes) {
+            self.need(Version::V8_1, VersionNeed::Parameters);
+        }
+        self.dynamic |= layout.dynamic();
+        Ok(layout)
+    }
+
+    /// Whether the version is allowed.
+    fn check(&self, options: &Options) -> Result<(), Error> {
+        match options.max_version {
+            Some(allowed) if self.version > allowed => Err(Error::Version {
+                what: self.what,
+                needed: self.version,
+                allowed,
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn write(&self, w: &mut Writer<'_>) {
@@ -203,12 +218,50 @@ impl Head {
     }
 }
 
-/// Checks everything that makes ptxas refuse a text, and the caller's limits; gives the bytes of the parameters.
-fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
-    let limited = |limit: LimitExceeded| Error::Limit {
+/// Checks everything that makes ptxas refuse a text, and the caller's limits; gives the bytes of the parameters, or more
+/// where that does not matter.
+fn check(kernel: &Kernel, options: &Options, layout: Layout) -> Result<u64, Error> {
+    let (limits, cuda) = (&options.limits, Limits::CUDA);
+    let most = limits.workgroup_size.into_iter().zip(cuda.workgroup_size);
+    let sizes = kernel.workgroup_size().into_iter().zip(most);
+    let threads = kernel.workgroup_threads();
+    let fits = sizes.fold(true, |fits, (n, (a, b))| fits & (n <= a) & (n <= b))
+        & (threads <= limits.workgroup_threads)
+        & (threads <= cuda.workgroup_threads)
+        & layout.static_bytes.is_some_and(|n| n <= limits.shared_bytes);
+    if !fits {
+        check_workgroup(kernel, options)?;
+    }
+    // A warp has 32 lanes.
+    if let Some(required) = kernel.required_subgroup_size().filter(|&n| n != 32) {
+        return Err(Error::SubgroupSize {
+            kernel: kernel.name().into(),
+            required,
+            target: options.target,
+        });
+    }
+    // None takes more, its alignment included. Fewer than 2^29 parameters.
+    let mut params = 8 * (kernel.params().len() as u64 + kernel.buffers().len() as u64);
+    if params > u64::from(limits.ptx_param_bytes.min(cuda.ptx_param_bytes)) {
+        params = check_params(kernel, options)?;
+    }
+    if !kernel.private().is_empty() {
+        check_private(kernel)?;
+    }
+    Ok(params)
+}
+
+fn limited(kernel: &Kernel, limit: LimitExceeded) -> Error {
+    Error::Limit {
         kernel: kernel.name().into(),
         limit,
-    };
+    }
+}
+
+/// The workgroup's size and its shared memory.
+#[cold]
+#[inline(never)]
+fn check_workgroup(kernel: &Kernel, options: &Options) -> Result<(), Error> {
     let mut limits = options.limits;
     for (size, most) in limits
         .workgroup_size
@@ -218,16 +271,13 @@ fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
         *size = (*size).min(most);
     }
     limits.workgroup_threads = limits.workgroup_threads.min(Limits::CUDA.workgroup_threads);
-    limits.check(kernel).map_err(limited)?;
+    limits.check(kernel).map_err(|e| limited(kernel, e))
+}
 
-    // A warp has 32 lanes.
-    if let Some(required) = kernel.required_subgroup_size().filter(|&n| n != 32) {
-        return Err(Error::SubgroupSize {
-            kernel: kernel.name().into(),
-            required,
-            target: options.target,
-        });
-    }
+/// The bytes of the parameters, hidden ones included.
+#[cold]
+#[inline(never)]
+fn check_params(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
     let mut params = 0u64;
     for param in kernel.params() {
         let size = match *param {
@@ -249,8 +299,12 @@ fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
         }
     }
     let most = options.limits.ptx_param_bytes.min(PARAM_BYTES_MAX);
-    exceeds(Limit::PtxParamBytes, params, u64::from(most)).map_err(limited)?;
+    exceeds(Limit::PtxParamBytes, params, u64::from(most)).map_err(|e| limited(kernel, e))?;
+    Ok(params)
+}
 
+#[inline(never)]
+fn check_private(kernel: &Kernel) -> Result<(), Error> {
     let mut private = 0u64;
     for d in kernel.private() {
         // Fewer than 2^28 arrays of less than 2^32 bytes.
@@ -263,5 +317,5 @@ fn check(kernel: &Kernel, options: &Options) -> Result<u64, Error> {
             available: u64::from(PRIVATE_BYTES_MAX),
         });
     }
-    Ok(params)
+    Ok(())
 }

@@ -1,7 +1,8 @@
 //! Each entry's head and prologue: parameters, declarations, addresses (PTX ISA sections 5.1 and 11.4).
 
+use super::access::{LD_GLOBAL_NC, LD_LOCAL, LD_SHARED};
 use super::body::Body;
-use super::memory::{Len, Object};
+use super::memory::{Len, Object, Starts};
 use super::mnemonic::{CLASS_COUNT, Class, Kind, Mnemonic, piece};
 use super::names;
 use super::template::template;
@@ -19,6 +20,8 @@ pub(super) fn has_length(used: BufferUse, options: &Options) -> bool {
 /// Where the shared arrays of a kernel lie.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
+    /// Of all static arrays; `None` above 2^32.
+    pub static_bytes: Option<u32>,
     /// All arrays lie in the dynamic block.
     one_block: bool,
     /// There is a dynamic array.
@@ -29,8 +32,10 @@ pub(super) struct Layout {
 
 impl Layout {
     pub fn of(kernel: &Kernel) -> Layout {
-        let bytes = kernel.static_shared_bytes().unwrap_or(u32::MAX);
+        let static_bytes = kernel.static_shared_bytes();
+        let bytes = static_bytes.unwrap_or(u32::MAX);
         Layout {
+            static_bytes,
             one_block: bytes > STATIC_SHARED_MAX,
             dynamic_array: kernel.shared().iter().any(|d| d.len == SharedLen::Dynamic),
             dynamic_base: dynamic_shared_base(bytes),
@@ -77,8 +82,8 @@ const DYNAMIC: Token = Token::symbol("$dyn");
 
 impl Body<'_, '_> {
     /// Writes what stands behind the head and the declarations of registers, with the closing brace.
-    pub fn whole(&mut self) {
-        self.prologue();
+    pub fn whole(&mut self, layout: Layout) {
+        self.prologue(layout);
         self.run();
         // A label may stand before the end, and the last block may be left open.
         let returned = self.insts.last().is_some_and(|i| i.op == Op::Return);
@@ -129,8 +134,39 @@ impl Body<'_, '_> {
     }
 
     /// Arrays, addresses of buffers and arrays, and the clearing of zeroed arrays.
-    fn prologue(&mut self) {
-        let layout = Layout::of(self.kernel);
+    fn prologue(&mut self, layout: Layout) {
+        let kernel = self.kernel;
+        // All that there are yet.
+        let buffers = self.s.objects.len();
+        let shared = buffers.saturating_add(kernel.buffers().len());
+        self.s.starts = Starts {
+            buffers,
+            shared,
+            private: shared.saturating_add(kernel.shared().len()),
+        };
+        self.s.objects.resize(shared, Object::NONE);
+        if !kernel.shared().is_empty() {
+            self.declare_shared(layout);
+        }
+        if !kernel.private().is_empty() {
+            self.declare_private();
+        }
+        self.parameters();
+        if buffers > 0 {
+            self.table_bases(buffers);
+        }
+        self.find_active();
+        self.find_used();
+        for place in shared..self.s.objects.len() {
+            self.array_base(place);
+        }
+        if kernel.shared().iter().any(|d| d.zeroed) {
+            self.clear_shared();
+        }
+    }
+
+    #[inline(never)]
+    fn declare_shared(&mut self, layout: Layout) {
         let mut offset = 0;
         for (number, d) in (0u32..).zip(self.kernel.shared()) {
             let symbol = Token::numbered("$s", number);
@@ -152,38 +188,19 @@ impl Body<'_, '_> {
                 SharedLen::Static(len) => self.checked_len(len),
                 SharedLen::Dynamic => self.dynamic_len(d.elem, layout.dynamic_base),
             };
-            let object = Object::new(Token::NONE, symbol, symbol_offset, false);
-            self.s.shared.push(object.with_len(len));
+            let object = Object::new(symbol, symbol_offset, &LD_SHARED);
+            self.s.objects.push(object.with_len(len));
         }
+    }
+
+    #[inline(never)]
+    fn declare_private(&mut self) {
         for (number, d) in (0u32..).zip(self.kernel.private()) {
             let symbol = Token::numbered("$l", number);
             self.declare_array(piece!("\t.local .align 16 .b8 "), symbol, d.len, d.elem);
             let len = self.checked_len(d.len);
-            let object = Object::new(Token::NONE, symbol, 0, false);
-            self.s.private.push(object.with_len(len));
-        }
-        self.parameters();
-        self.table_bases();
-        self.find_active();
-        self.find_used();
-        for n in 0..self.s.shared.len() {
-            if let Some(object) = self.s.shared.get(n).copied() {
-                let base = self.address_of(object);
-                if let Some(object) = self.s.shared.get_mut(n) {
-                    object.base = base;
-                }
-            }
-        }
-        for n in 0..self.s.private.len() {
-            if let Some(object) = self.s.private.get(n).copied() {
-                let base = self.address_of(object);
-                if let Some(object) = self.s.private.get_mut(n) {
-                    object.base = base;
-                }
-            }
-        }
-        if self.kernel.shared().iter().any(|d| d.zeroed) {
-            self.clear_shared();
+            let object = Object::new(symbol, 0, &LD_LOCAL);
+            self.s.objects.push(object.with_len(len));
         }
     }
 
@@ -212,16 +229,17 @@ impl Body<'_, '_> {
         Len::In(self.unary(piece!("\tcvt.u64.u32 "), Kind::U64, len))
     }
 
-    /// The addresses of the tables.
-    fn table_bases(&mut self) {
-        for n in 0..self.s.tables.len() {
-            let Some(object) = self.s.tables.get(n).copied() else {
+    /// The addresses of the tables, which are the first objects.
+    #[inline(never)]
+    fn table_bases(&mut self, count: usize) {
+        for n in 0..count {
+            let Some(&Object { symbol, .. }) = self.s.objects.get(n) else {
                 continue;
             };
-            let base = self.unary(piece!("\tmov.u64 "), Kind::U64, object.symbol);
+            let base = self.unary(piece!("\tmov.u64 "), Kind::U64, symbol);
             let len = self.kernel.tables().get(n).map_or(0, |d| d.len);
             let len = self.checked_len(len);
-            if let Some(object) = self.s.tables.get_mut(n) {
+            if let Some(object) = self.s.objects.get_mut(n) {
                 object.base = base;
                 object.len = len;
             }
@@ -237,15 +255,19 @@ impl Body<'_, '_> {
     }
 
     /// `mov.u32 base, symbol+offset;`
-    fn address_of(&mut self, object: Object) -> Token {
-        let to = self.register(Kind::U32);
-        let mut line = self.w.line().piece(piece!("\tmov.u32 "));
-        line = line.token(to).operand(object.symbol);
-        if object.symbol_offset != 0 {
-            line = line.bytes(b"+").number(object.symbol_offset);
+    fn array_base(&mut self, place: usize) {
+        let mov = piece!("\tmov.u32 ");
+        let base = self.register(Kind::U32);
+        let Some(object) = self.s.objects.get_mut(place) else {
+            return;
+        };
+        object.base = base;
+        let (symbol, offset) = (object.symbol, object.symbol_offset);
+        if offset == 0 {
+            return self.line2(mov, base, symbol);
         }
-        line.end();
-        to
+        let line = self.w.line().begin(mov, base).operand(symbol);
+        line.bytes(b"+").number(offset).end();
     }
 
     /// Notes the parameter of each scalar; loads the address of each buffer that is loaded from or stored to.
@@ -253,7 +275,7 @@ impl Body<'_, '_> {
         let kernel = self.kernel;
         let (buffers, uses) = (kernel.buffers(), kernel.buffer_uses());
         self.s.scalars.resize(kernel.scalars().len(), 0);
-        self.s.buffers.resize(buffers.len(), Object::NONE);
+        let start = self.s.starts.buffers;
         for (number, param) in (0u32..).zip(kernel.params()) {
             let n = match *param {
                 ParamRef::Buffer(n) => n,
@@ -286,11 +308,12 @@ impl Body<'_, '_> {
                     Len::In(len)
                 }
             };
-            let read_only = d.access == Access::Read && !d.may_alias && !used.written;
-            if let Some(object) = self.s.buffers.get_mut(at) {
+            if let Some(object) = self.s.objects.get_mut(start.saturating_add(at)) {
                 object.base = base;
                 object.symbol = base;
-                object.read_only = read_only;
+                if d.access == Access::Read && !d.may_alias && !used.written {
+                    object.load = &LD_GLOBAL_NC;
+                }
                 object.len = len;
             }
         }
@@ -305,7 +328,8 @@ impl Body<'_, '_> {
             if !d.zeroed {
                 continue;
             }
-            let base = self.s.shared.get(n).map_or(Token::NONE, |o| o.base);
+            let object = self.s.objects.get(self.s.starts.shared.saturating_add(n));
+            let base = object.map_or(Token::NONE, |o| o.base);
             // Behind a static array there is room up to a multiple of four, behind the dynamic one there is nothing.
             let mut step = 4;
             let end = match d.len {

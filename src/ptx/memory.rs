@@ -1,9 +1,11 @@
 //! Addresses and lengths of buffers and arrays (PTX ISA sections 6.4 and 9.7.9.8).
 
+use super::access::{Form, LD_GLOBAL};
 use super::body::Body;
 use super::mnemonic::{Kind, piece};
 use super::writer::{Line, Token};
 use crate::kernel::{Inst, Mem};
+use crate::types::Type;
 
 /// The greatest byte offset that an address operand takes: it is a signed 32-bit number, and the second half of a vector
 /// lies 16 bytes behind the first.
@@ -29,8 +31,8 @@ pub(super) struct Object {
     pub symbol: Token,
     /// Bytes from the symbol to the first element.
     pub symbol_offset: u32,
-    /// Whether loads may go through the read-only path; of a table, whether it is a `.global` one.
-    pub read_only: bool,
+    /// How it is loaded from, unless an access asks for more.
+    pub load: &'static Form,
     pub len: Len,
     /// The last index by register, the block in which its address was made, and that address.
     last_index: u32,
@@ -54,7 +56,7 @@ impl Object {
         base: Token::NONE,
         symbol: Token::NONE,
         symbol_offset: 0,
-        read_only: false,
+        load: &LD_GLOBAL,
         len: Len::Unchecked,
         // No value has this number.
         last_index: u32::MAX,
@@ -68,12 +70,11 @@ impl Object {
         },
     };
 
-    pub fn new(base: Token, symbol: Token, symbol_offset: u32, read_only: bool) -> Object {
+    pub fn new(symbol: Token, symbol_offset: u32, load: &'static Form) -> Object {
         Object {
-            base,
             symbol,
             symbol_offset,
-            read_only,
+            load,
             ..Object::NONE
         }
     }
@@ -120,35 +121,42 @@ fn is_global(mem: Mem) -> bool {
     matches!(mem, Mem::Buffer(_) | Mem::Table(_))
 }
 
+/// Where the objects of each kind begin among all of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Starts {
+    /// Tables come first.
+    pub buffers: usize,
+    pub shared: usize,
+    pub private: usize,
+}
+
 impl Body<'_, '_> {
+    /// The place of an object.
+    #[inline(always)]
+    fn place_of(&self, mem: Mem) -> usize {
+        let starts = &self.s.starts;
+        let (start, n) = match mem {
+            Mem::Buffer(n) => (starts.buffers, n),
+            Mem::Shared(n) => (starts.shared, n),
+            Mem::Private(n) => (starts.private, n),
+            Mem::Table(n) => (0, n),
+        };
+        start.wrapping_add(n as usize)
+    }
+
+    #[inline(always)]
     pub fn object(&self, mem: Mem) -> Option<&Object> {
-        match mem {
-            Mem::Buffer(n) => self.s.buffers.get(n as usize),
-            Mem::Shared(n) => self.s.shared.get(n as usize),
-            Mem::Private(n) => self.s.private.get(n as usize),
-            Mem::Table(n) => self.s.tables.get(n as usize),
-        }
+        self.s.objects.get(self.place_of(mem))
     }
 
+    #[inline(always)]
     pub fn object_mut(&mut self, mem: Mem) -> Option<&mut Object> {
-        match mem {
-            Mem::Buffer(n) => self.s.buffers.get_mut(n as usize),
-            Mem::Shared(n) => self.s.shared.get_mut(n as usize),
-            Mem::Private(n) => self.s.private.get_mut(n as usize),
-            Mem::Table(n) => self.s.tables.get_mut(n as usize),
-        }
-    }
-
-    fn remember(&mut self, mem: Mem, index: u32, address: Token) {
-        let block = self.block;
-        if let Some(object) = self.object_mut(mem) {
-            object.last_index = index;
-            object.last_block = block;
-            object.last_address = address;
-        }
+        let place = self.place_of(mem);
+        self.s.objects.get_mut(place)
     }
 
     /// base + (index + offset) * size, in 64 bits for buffers and tables. The size is a power of two up to 32.
+    #[inline(never)]
     pub fn address(&mut self, mem: Mem, index: u32, offset: u32, size: u32) -> Address {
         let Some(object) = self.object(mem) else {
             // A verified word names an object.
@@ -160,11 +168,16 @@ impl Body<'_, '_> {
         let element = if object.last_index == index && self.is_open(object.last_block) {
             object.last_address
         } else if let Some(known) = self.known(index) {
-            return self.known_address(*object, mem, known, offset, size);
+            return self.known_address(mem, known, offset, size);
         } else {
             let base = object.base;
             let address = self.element(base, index, size, is_global(mem));
-            self.remember(mem, index, address);
+            let block = self.block;
+            if let Some(object) = self.object_mut(mem) {
+                object.last_index = index;
+                object.last_block = block;
+                object.last_address = address;
+            }
             address
         };
         // At most 2^32 * 32.
@@ -179,14 +192,8 @@ impl Body<'_, '_> {
     }
 
     /// The address of a constant index.
-    fn known_address(
-        &mut self,
-        object: Object,
-        mem: Mem,
-        index: u64,
-        offset: u32,
-        size: u32,
-    ) -> Address {
+    fn known_address(&mut self, mem: Mem, index: u64, offset: u32, size: u32) -> Address {
+        let object = self.object(mem).unwrap_or(&Object::NONE);
         let bytes = index
             .wrapping_add(u64::from(offset))
             .wrapping_mul(u64::from(size));
@@ -196,7 +203,10 @@ impl Body<'_, '_> {
                 base: object.symbol,
                 offset,
             },
-            _ => self.far(object.base, bytes, is_global(mem)),
+            _ => {
+                let base = object.base;
+                self.far(base, bytes, is_global(mem))
+            }
         }
     }
 
@@ -206,9 +216,13 @@ impl Body<'_, '_> {
     }
 
     /// base + index * size.
+    #[inline(always)]
     fn element(&mut self, base: Token, index: u32, size: u32, global: bool) -> Token {
-        let wide = self.kind_of(index) == Kind::U64;
+        let wide = self.type_of(index) == Type::U64;
         let index = self.value(index);
+        if wide {
+            return self.wide_element(base, index, size, global);
+        }
         // A size is a power of two up to 32.
         const SIZES: [Token; 8] = {
             let mut sizes = [Token::NONE; 8];
@@ -220,24 +234,32 @@ impl Body<'_, '_> {
             sizes
         };
         let by = SIZES[size.trailing_zeros() as usize & 7];
-        match (global, wide) {
-            (true, false) => self.ternary(piece!("\tmad.wide.u32 "), Kind::U64, index, by, base),
-            (true, true) => {
-                let log2 = Self::imm(size.trailing_zeros());
-                let bytes = self.binary(piece!("\tshl.b64 "), Kind::U64, index, log2);
-                self.binary(piece!("\tadd.s64 "), Kind::U64, base, bytes)
-            }
-            (false, false) => self.ternary(piece!("\tmad.lo.u32 "), Kind::U32, index, by, base),
-            (false, true) => {
-                // Within an array the index is far below 2^32.
-                let index = self.in_register(Kind::U64, index);
-                let index = self.unary(piece!("\tcvt.u32.u64 "), Kind::U32, index);
-                self.ternary(piece!("\tmad.lo.u32 "), Kind::U32, index, by, base)
-            }
+        let (mad, kind) = if global {
+            (piece!("\tmad.wide.u32 "), Kind::U64)
+        } else {
+            (piece!("\tmad.lo.u32 "), Kind::U32)
+        };
+        self.ternary(mad, kind, index, by, base)
+    }
+
+    /// The same of an index of 64 bits.
+    #[inline(never)]
+    fn wide_element(&mut self, base: Token, index: Token, size: u32, global: bool) -> Token {
+        if global {
+            let log2 = Self::imm(size.trailing_zeros());
+            let bytes = self.binary(piece!("\tshl.b64 "), Kind::U64, index, log2);
+            return self.binary(piece!("\tadd.s64 "), Kind::U64, base, bytes);
         }
+        // Within an array the index is far below 2^32.
+        let index = self.in_register(Kind::U64, index);
+        let index = self.unary(piece!("\tcvt.u32.u64 "), Kind::U32, index);
+        let size = Self::imm(size);
+        self.ternary(piece!("\tmad.lo.u32 "), Kind::U32, index, size, base)
     }
 
     /// An offset that does not fit an address operand.
+    #[cold]
+    #[inline(never)]
     fn far(&mut self, base: Token, bytes: u64, global: bool) -> Address {
         let base = if global {
             let bytes = Token::integer(bytes, false);

@@ -144,6 +144,7 @@ pub(super) enum Class {
 pub(super) const CLASS_COUNT: usize = 6;
 
 /// A mnemonic, with the tab before and the space behind it, by [`Kind`]; empty where there is none.
+#[derive(Debug)]
 pub(super) struct Mnemonic([Piece; KINDS]);
 
 impl Mnemonic {

@@ -395,7 +395,7 @@ impl Body<'_, '_> {
                         let Some(line) = lines.line() else { break };
                         let (var, value) = (values.get(inst.a as usize), values.get(inst.b as usize));
                         let (Some(var), Some(value)) = (var, value) else { break };
-                        let line = line.begin(&row.mnemonic, var).operand(value);
+                        let line = line.begin(&row.mnemonic, var).operand(*value);
                         let Some(end) = line.end() else { break };
                         lines.next(end);
                     }
@@ -413,17 +413,17 @@ impl Body<'_, '_> {
             let Some(a) = values.get(inst.a as usize) else {
                 break;
             };
-            let mut line = line.operand(a);
+            let mut line = line.operand(*a);
             if operands > 1 {
                 let Some(b) = values.get(inst.b as usize) else {
                     break;
                 };
-                line = line.operand(b);
+                line = line.operand(*b);
                 if operands > 2 {
                     let Some(c) = values.get(inst.c as usize) else {
                         break;
                     };
-                    line = line.operand(c);
+                    line = line.operand(*c);
                 }
             }
             // A wide operand takes another way.

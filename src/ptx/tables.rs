@@ -2,6 +2,7 @@
 //!
 //! The first 64 KiB of them lie in constant memory, the others in global memory.
 
+use super::access::{LD_CONST, LD_GLOBAL_NC};
 use super::body::Scratch;
 use super::memory::Object;
 use super::mnemonic::piece;
@@ -27,7 +28,7 @@ pub(super) fn declare(
     scratch: &mut Scratch,
     w: &mut Writer<'_>,
 ) {
-    scratch.tables.clear();
+    scratch.objects.clear();
     for table in kernel.tables() {
         let size = table.elem.bytes();
         let bytes = kernel.table_bytes(table);
@@ -69,8 +70,11 @@ pub(super) fn declare(
             line.token(Token::integer(bits, false)).done();
         }
         w.line().bytes(b"};\n").done();
-        scratch
-            .tables
-            .push(Object::new(Token::NONE, name, 0, end.is_none()));
+        let load = if end.is_some() {
+            &LD_CONST
+        } else {
+            &LD_GLOBAL_NC
+        };
+        scratch.objects.push(Object::new(name, 0, load));
     }
 }

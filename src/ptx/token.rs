@@ -169,6 +169,12 @@ impl Token {
         self.is_wide() || (self.0 >> (8 * AHEAD)) as u8 > b'%'
     }
 
+    /// The separator and the text, loaded by halves.
+    #[inline(always)]
+    pub const fn halves(self) -> [u8; 16] {
+        self.0.to_ne_bytes()
+    }
+
     /// The separator and the text, without loading them as a number: what is only copied is copied as one vector.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8; 16] {
@@ -338,13 +344,14 @@ impl Registers {
     #[inline(always)]
     pub fn take(&mut self) -> Token {
         let token = self.next;
-        if self.left == 0 {
-            self.carry();
-        } else {
-            self.left -= 1;
-            self.next.0 = token.0.wrapping_add(self.step.0);
-        }
+        self.advance();
         token
+    }
+
+    /// As [`Registers::count_up`]. Apart from what reads the token by halves, as the compiler would else count up those.
+    #[inline(never)]
+    fn advance(&mut self) {
+        self.count_up();
     }
 
     /// The register that is taken next.

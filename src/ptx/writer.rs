@@ -8,7 +8,7 @@ use super::token::{AHEAD, WIDE, wide};
 pub(super) use super::token::{Registers, Token};
 
 /// A text of at most 28 bytes, its last two bytes again behind them, then where those are, and its length.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Piece([u8; 32]);
 
 impl Piece {
@@ -174,7 +174,7 @@ impl<'w> Line<'w> {
         self = self.piece(piece);
         // The separator falls on the space behind the mnemonic and what is before it, which are put there again.
         self.at = self.at.wrapping_sub(AHEAD);
-        self.put(to.bytes(), 0);
+        self.put(&to.halves(), 0);
         self.put(&[piece.0[28], piece.0[29]], to.len());
         self
     }
@@ -183,7 +183,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn begin_short(mut self, mnemonic: &ShortPiece, to: Token) -> Line<'w> {
         self.put(&mnemonic.text, usize::from(mnemonic.end_at));
-        self.put(to.bytes(), 0);
+        self.put(&to.halves(), 0);
         self.put(&mnemonic.end, to.len());
         self
     }
@@ -192,7 +192,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn bracket(mut self, base: Token) -> Line<'w> {
         self.at += 1;
-        self.put(base.bytes(), 0);
+        self.put(&base.halves(), 0);
         self.at -= 1;
         self.put(b", [", 1 + base.len());
         self
@@ -212,7 +212,7 @@ impl<'w> Line<'w> {
     #[inline(always)]
     pub fn first_bracket(mut self, base: Token) -> Line<'w> {
         self.at = self.at.wrapping_sub(1);
-        self.put(base.bytes(), 0);
+        self.put(&base.halves(), 0);
         self.put(b" [", base.len());
         self
     }
@@ -241,7 +241,7 @@ impl<'w> Line<'w> {
         if token.is_wide() {
             return self.bytes(b", ").token(token);
         }
-        self.put(token.bytes(), token.len());
+        self.put(&token.halves(), token.len());
         self
     }
 
@@ -323,7 +323,7 @@ impl ShortLine<'_> {
     fn piece(mut self, piece: &Piece, first: Token) -> Self {
         self.put(&piece.0);
         self.at += usize::from(piece.0[30]);
-        self.put(first.bytes());
+        self.put(&first.halves());
         self.put(&[piece.0[28], piece.0[29]]);
         self.at += first.len();
         self
@@ -334,7 +334,7 @@ impl ShortLine<'_> {
     fn bracket(mut self, base: Token, offset: Token) -> Self {
         let begin = self.at;
         self.at += 1;
-        self.put(base.bytes());
+        self.put(&base.halves());
         let end = self.at + base.len();
         self.at = begin;
         self.put(b", [");
@@ -348,7 +348,7 @@ impl ShortLine<'_> {
         self.put(&mnemonic.0);
         // A space ends it.
         self.at += usize::from(mnemonic.0[30]) + 1;
-        self.put(base.bytes());
+        self.put(&base.halves());
         self.put(b" [");
         self.at += base.len();
         self.offset(offset)
@@ -356,7 +356,7 @@ impl ShortLine<'_> {
 
     #[inline(always)]
     fn offset(mut self, offset: Token) -> Self {
-        self.put(offset.bytes());
+        self.put(&offset.halves());
         self.at += offset.len();
         self.put(b"]");
         self.at += 1;
@@ -376,9 +376,9 @@ impl ShortLine<'_> {
 
     /// `, ` and an operand.
     #[inline(always)]
-    pub fn operand(mut self, token: &Token) -> Self {
-        self.put(token.bytes());
-        self.at += token.stored_len();
+    pub fn operand(mut self, token: Token) -> Self {
+        self.put(&token.halves());
+        self.at += token.len();
         self
     }
 
@@ -490,7 +490,7 @@ impl<'a> Writer<'a> {
         let Some(line) = self.short() else {
             return false;
         };
-        let line = line.piece(mnemonic, *a).operand(b).operand(c).operand(d);
+        let line = line.piece(mnemonic, *a).operand(*b).operand(*c).operand(*d);
         let Some(end) = line.end() else {
             return false;
         };
@@ -550,7 +550,7 @@ impl<'a> Writer<'a> {
     #[inline(never)]
     pub fn store(&mut self, mnemonic: &Piece, base: Token, offset: Token, value: Token) {
         let short = self.short();
-        let line = short.map(|line| line.first_bracket(mnemonic, base, offset).operand(&value));
+        let line = short.map(|line| line.first_bracket(mnemonic, base, offset).operand(value));
         match line.and_then(ShortLine::end) {
             Some(end) => self.position += end,
             None => self.long_store(mnemonic, base, offset, value),
@@ -562,7 +562,7 @@ impl<'a> Writer<'a> {
     fn long_store(&mut self, mnemonic: &Piece, base: Token, offset: Token, value: Token) {
         self.make_room();
         let mut line = self.line().piece(mnemonic).first_bracket(base);
-        line.put(offset.bytes(), offset.len());
+        line.put(&offset.halves(), offset.len());
         line.bytes(b"]").operand(value).end();
     }
 
