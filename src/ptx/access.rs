@@ -5,7 +5,7 @@
 
 use super::body::Body;
 use super::bounds::Inside;
-use super::memory::Address;
+use super::memory::{Address, kind_of};
 use super::mnemonic::{Kind, Mnemonic, by_memory, piece};
 use super::writer::{Line, Piece, Token};
 use crate::kernel::{Inst, Mem};
@@ -63,25 +63,26 @@ impl<'w> Line<'w> {
 
 impl Body<'_, '_> {
     fn load_form(&self, mem: Mem, flags: u8) -> &'static Form {
-        // Only accesses of buffers have flags. Volatile is relaxed at system scope, and so coherent too.
-        if flags & Inst::VOLATILE != 0 {
-            return &LD_VOLATILE;
-        }
-        if flags & Inst::COHERENT != 0 {
-            return &LD_COHERENT;
+        if flags != 0 {
+            // Only accesses of buffers have some. Volatile is relaxed at system scope, and so coherent too.
+            return match flags & Inst::VOLATILE {
+                0 => &LD_COHERENT,
+                _ => &LD_VOLATILE,
+            };
         }
         self.object(mem).map_or(&LD_GLOBAL, |object| object.load)
     }
 
     fn store_form(mem: Mem, flags: u8) -> &'static Form {
-        match mem {
-            Mem::Shared(_) => &ST_SHARED,
-            Mem::Private(_) => &ST_LOCAL,
-            Mem::Buffer(_) if flags & Inst::VOLATILE != 0 => &ST_VOLATILE,
-            Mem::Buffer(_) if flags & Inst::COHERENT != 0 => &ST_COHERENT,
-            // The verifier lets no store through to a table.
-            Mem::Buffer(_) | Mem::Table(_) => &ST_GLOBAL,
+        if flags & Inst::VOLATILE != 0 {
+            return &ST_VOLATILE;
         }
+        if flags & Inst::COHERENT != 0 {
+            return &ST_COHERENT;
+        }
+        // By the kind of object; the verifier lets no store through to a table.
+        static FORMS: [&Form; 4] = [&ST_GLOBAL, &ST_SHARED, &ST_LOCAL, &ST_GLOBAL];
+        FORMS[kind_of(mem).0]
     }
 
     /// The zero of a kind as an immediate.
@@ -123,27 +124,32 @@ impl Body<'_, '_> {
 
     #[inline(never)]
     pub fn load(&mut self, inst: &Inst) -> Token {
-        let kind = self.kind(inst.ty);
         // A verified word names an object.
         let mem = Mem::from_word(inst.a).unwrap_or(Mem::Buffer(0));
-        if inst.ty.lanes() > 1 {
-            return self.load_vector(inst, kind, mem);
-        }
-        if self.checked {
-            return self.load_checked(inst, kind, mem);
+        let kind = self.kind(inst.ty);
+        if inst.ty.lanes() > 1 || self.checked {
+            return self.load_otherwise(inst, kind, mem);
         }
         let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
         let form = self.load_form(mem, inst.flags);
         let to = self.register(kind);
-        let offset = Token::offset(address.offset);
-        self.w.load(form.scalar.of(kind), to, address.base, offset);
+        let ld = form.scalar.of(kind);
+        self.w.load(ld, to, address.base, address.offset);
         to
     }
 
+    /// A load that is checked, or of a vector.
     #[inline(never)]
+    fn load_otherwise(&mut self, inst: &Inst, kind: Kind, mem: Mem) -> Token {
+        if inst.ty.lanes() > 1 {
+            return self.load_vector(inst, kind, mem);
+        }
+        self.load_checked(inst, kind, mem)
+    }
+
     fn load_checked(&mut self, inst: &Inst, kind: Kind, mem: Mem) -> Token {
         let inside = self.inside(mem, inst.b, inst.c);
-        if inside == Inside::Never {
+        if matches!(inside, Inside::Never) {
             return self.filled(kind, inside);
         }
         let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
@@ -154,7 +160,6 @@ impl Body<'_, '_> {
         to
     }
 
-    #[inline(never)]
     fn load_vector(&mut self, inst: &Inst, kind: Kind, mem: Mem) -> Token {
         let lanes = inst.ty.lanes();
         let inside = self.inside(mem, inst.b, inst.c);
@@ -162,7 +167,7 @@ impl Body<'_, '_> {
         for to in to.iter_mut().take(lanes as usize) {
             *to = self.filled(kind, inside);
         }
-        if inside != Inside::Never {
+        if !matches!(inside, Inside::Never) {
             let address = self.address(mem, inst.b, inst.c, inst.ty.bytes());
             let form = self.load_form(mem, inst.flags);
             self.pieces(kind, lanes, address, &to, |body, ty, address, to| {
@@ -210,8 +215,7 @@ impl Body<'_, '_> {
             let address = self.address(mem, inst.b, offset, kind.width() / 8);
             let value = self.value(value);
             let st = form.scalar.of(kind);
-            let offset = Token::offset(address.offset);
-            self.w.store(st, address.base, offset, value);
+            self.w.store(st, address.base, address.offset, value);
             return Token::NONE;
         }
         self.store_otherwise(form, mem, inst.b, offset, value)
@@ -230,7 +234,7 @@ impl Body<'_, '_> {
         let ty = self.type_of(value);
         let kind = self.kind(ty);
         let inside = self.inside(mem, index, offset);
-        if inside == Inside::Never {
+        if matches!(inside, Inside::Never) {
             return Token::NONE;
         }
         if ty.lanes() > 1 {

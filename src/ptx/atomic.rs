@@ -57,7 +57,7 @@ struct Place {
 }
 
 impl Place {
-    fn space(self) -> &'static Piece {
+    fn space(&self) -> &'static Piece {
         match self.mem {
             // The verifier lets no atomic through to private arrays and tables.
             Mem::Shared(_) | Mem::Private(_) => piece!(".shared"),
@@ -72,7 +72,7 @@ impl Body<'_, '_> {
         // A verified word means an object, and an ordering.
         let mem = Mem::from_word(inst.a).unwrap_or(Mem::Buffer(0));
         let inside = self.inside(mem, inst.b, offset);
-        if inside == Inside::Never {
+        if matches!(inside, Inside::Never) {
             return None;
         }
         Some(Place {
@@ -84,7 +84,7 @@ impl Body<'_, '_> {
     }
 
     /// Begins a line with `verb.ordering.space.form `.
-    fn atomic_line(&mut self, verb: &Piece, place: Place, form: &Piece) -> Line<'_> {
+    fn atomic_line(&mut self, verb: &Piece, place: &Place, form: &Piece) -> Line<'_> {
         let line = self.guarded_line(place.inside).piece(verb);
         let line = line.piece(semantics(place.ordering));
         line.piece(place.space()).piece(form)
@@ -93,7 +93,7 @@ impl Body<'_, '_> {
     pub fn atomic_load(&mut self, inst: &Inst) -> Token {
         let kind = self.kind(inst.ty);
         let (offset, ordering) = (self.side_word(inst, 0), self.side_word(inst, 1));
-        let Some(place) = self.place(inst, kind, offset, ordering) else {
+        let Some(place) = &self.place(inst, kind, offset, ordering) else {
             return self.filled(kind, Inside::Never);
         };
         let to = self.filled(kind, place.inside);
@@ -106,7 +106,7 @@ impl Body<'_, '_> {
         let value = self.side_word(inst, 0);
         let kind = self.kind_of(value);
         let (offset, ordering) = (self.side_word(inst, 1), self.side_word(inst, 2));
-        let Some(place) = self.place(inst, kind, offset, ordering) else {
+        let Some(place) = &self.place(inst, kind, offset, ordering) else {
             return Token::NONE;
         };
         let value = self.value(value);
@@ -123,7 +123,7 @@ impl Body<'_, '_> {
         if negate {
             value = self.negated(kind, value);
         }
-        let Some(place) = self.place(inst, kind, offset, ordering) else {
+        let Some(place) = &self.place(inst, kind, offset, ordering) else {
             return self.filled(kind, Inside::Never);
         };
         let form = form.of(kind);
@@ -145,7 +145,7 @@ impl Body<'_, '_> {
     fn modify_f32(&mut self, mnemonic: &'static Mnemonic, inst: &Inst) -> Token {
         let (offset, ordering) = (self.side_word(inst, 1), self.side_word(inst, 2));
         let value = self.value(self.side_word(inst, 0));
-        let Some(place) = self.place(inst, Kind::F32, offset, ordering) else {
+        let Some(place) = &self.place(inst, Kind::F32, offset, ordering) else {
             return self.filled(Kind::F32, Inside::Never);
         };
         let old = self.filled(Kind::F32, place.inside);
@@ -154,9 +154,9 @@ impl Body<'_, '_> {
             self.branch_unless(predicate, skip);
         }
         // Behind the branch nothing needs the predicate.
-        let place = Place {
+        let place = &Place {
             inside: Inside::Always,
-            ..place
+            ..*place
         };
         let line = self.w.line().piece(piece!("\tld"));
         let line = line.piece(relaxed(place.ordering)).piece(place.space());
@@ -273,7 +273,7 @@ impl Body<'_, '_> {
         let comparand = self.value(self.side_word(inst, 0));
         let new = self.value(self.side_word(inst, 1));
         let (offset, ordering) = (self.side_word(inst, 2), self.side_word(inst, 3));
-        let Some(place) = self.place(inst, kind, offset, ordering) else {
+        let Some(place) = &self.place(inst, kind, offset, ordering) else {
             return self.filled(kind, Inside::Never);
         };
         let to = self.filled(kind, place.inside);

@@ -3,7 +3,7 @@
 use super::Options;
 use super::control::Frame;
 use super::error::Error;
-use super::memory::{Object, Starts};
+use super::memory::{Bound, Object};
 use super::mnemonic::{CLASS_COUNT, Kind, MOV, Mnemonic};
 use super::plain;
 use super::recipe::RecipeTables;
@@ -23,7 +23,10 @@ pub(super) struct Scratch {
     pub scalars: Vec<u32>,
     /// Tables, which are filled in where they are declared, buffers, and shared and private arrays.
     pub objects: Vec<Object>,
-    pub starts: Starts,
+    /// What is known of the lengths of each, where accesses are checked.
+    pub bounds: Vec<Bound>,
+    /// Where the objects of each kind begin among all of them.
+    pub starts: [usize; 4],
     pub frames: Vec<Frame>,
     /// For each block, by number, whether it is open.
     pub open: Vec<bool>,
@@ -45,6 +48,7 @@ impl Scratch {
             scalars,
             // Begun before the body.
             objects: _,
+            bounds,
             starts,
             frames,
             open,
@@ -58,7 +62,8 @@ impl Scratch {
         // See `Body::values`.
         let _ = values;
         scalars.clear();
-        *starts = Starts::default();
+        bounds.clear();
+        *starts = [0; 4];
         frames.clear();
         open.clear();
         open.push(true);
@@ -328,15 +333,21 @@ impl<'a, 'o> Body<'a, 'o> {
         self.insts.get(word as usize)
     }
 
+    #[inline(always)]
     pub fn type_of(&self, word: u32) -> Type {
-        self.inst(word).map_or(Type::NONE, |i| i.ty)
+        match self.insts.get(word as usize) {
+            Some(inst) => inst.ty,
+            None => Type::NONE,
+        }
     }
 
     /// The bits of a value that is a constant.
+    #[inline(always)]
     pub fn known(&self, word: u32) -> Option<u64> {
-        self.inst(word)
-            .filter(|i| i.op == Op::Const)
-            .map(Inst::const_bits)
+        match self.insts.get(word as usize) {
+            Some(inst) if inst.op == Op::Const => Some(inst.const_bits()),
+            _ => None,
+        }
     }
 
     /// The kind of a type. One that has none is remembered as the error, and anything is written in its place.
@@ -376,12 +387,6 @@ impl<'a, 'o> Body<'a, 'o> {
     pub fn register(&mut self, kind: Kind) -> Token {
         // As many counters as classes.
         self.registers[kind.class() as usize].take()
-    }
-
-    /// `mnemonic a;`
-    #[inline(always)]
-    pub fn line1(&mut self, mnemonic: &Piece, a: Token) {
-        self.line(mnemonic, &[a, Token::EMPTY, Token::EMPTY, Token::EMPTY]);
     }
 
     /// `mnemonic a, b;`

@@ -11,7 +11,9 @@ use crate::kernel::{Inst, Mem};
 use crate::op::Op;
 
 /// Whether an access lies inside.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+// With a tag of its own choice, one as wide as a token, the compiler compares whole vectors.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub(super) enum Inside {
     Always,
     Never,
@@ -24,8 +26,18 @@ const DEPTH: u32 = 4;
 
 impl Body<'_, '_> {
     /// Whether index + offset is below the length; in 64 bits, without wrapping.
+    #[inline(always)]
     pub fn inside(&mut self, mem: Mem, index: u32, offset: u32) -> Inside {
-        match self.object(mem).map_or(Len::Unchecked, |o| o.len) {
+        if self.checked {
+            self.inside_bounds(mem, index, offset)
+        } else {
+            Inside::Always
+        }
+    }
+
+    #[inline(never)]
+    fn inside_bounds(&mut self, mem: Mem, index: u32, offset: u32) -> Inside {
+        match self.bound(mem).map_or(Len::Unchecked, |b| b.len) {
             Len::Unchecked => Inside::Always,
             Len::Known(len) => self.inside_known(mem, index, offset, len),
             Len::In(len) => self.inside_register(mem, index, offset, len),
@@ -90,16 +102,16 @@ impl Body<'_, '_> {
     }
 
     /// The predicate of the same check, if it was the object's last one and dominates.
-    fn checked(&self, mem: Mem, index: u32, offset: u32) -> Option<Token> {
-        let check = self.object(mem)?.check;
+    fn checked(&mut self, mem: Mem, index: u32, offset: u32) -> Option<Token> {
+        let check = self.bound(mem)?.check;
         let same = check.index == index && check.offset == offset;
         (same && self.is_open(check.block)).then_some(check.predicate)
     }
 
     fn note(&mut self, mem: Mem, index: u32, offset: u32, predicate: Token) -> Inside {
         let block = self.block;
-        if let Some(object) = self.object_mut(mem) {
-            object.check = Check {
+        if let Some(bound) = self.bound(mem) {
+            bound.check = Check {
                 index,
                 offset,
                 block,

@@ -142,7 +142,6 @@ impl Emitter {
         body.w.repeat(tables, begin);
         body.s.recipes.write(&mut body.w);
         body.head();
-        body.declare_registers();
         Ok(body.w.assemble(begin, end))
     }
 }
@@ -221,14 +220,16 @@ impl Head {
 /// Checks everything that makes ptxas refuse a text, and the caller's limits; gives the bytes of the parameters, or more
 /// where that does not matter.
 fn check(kernel: &Kernel, options: &Options, layout: Layout) -> Result<u64, Error> {
-    let (limits, cuda) = (&options.limits, Limits::CUDA);
-    let most = limits.workgroup_size.into_iter().zip(cuda.workgroup_size);
-    let sizes = kernel.workgroup_size().into_iter().zip(most);
+    const CUDA: Limits = Limits::CUDA;
+    let limits = &options.limits;
+    let [x, y, z] = kernel.workgroup_size();
+    let ([a, b, c], [d, e, f]) = (limits.workgroup_size, CUDA.workgroup_size);
     let threads = kernel.workgroup_threads();
-    let fits = sizes.fold(true, |fits, (n, (a, b))| fits & (n <= a) & (n <= b))
-        & (threads <= limits.workgroup_threads)
-        & (threads <= cuda.workgroup_threads)
-        & layout.static_bytes.is_some_and(|n| n <= limits.shared_bytes);
+    let fits = (x <= a && x <= d && y <= b && y <= e && z <= c && z <= f)
+        && (threads <= limits.workgroup_threads && threads <= CUDA.workgroup_threads)
+        && layout
+            .static_bytes
+            .is_some_and(|n| n <= limits.shared_bytes);
     if !fits {
         check_workgroup(kernel, options)?;
     }
@@ -242,7 +243,7 @@ fn check(kernel: &Kernel, options: &Options, layout: Layout) -> Result<u64, Erro
     }
     // None takes more, its alignment included. Fewer than 2^29 parameters.
     let mut params = 8 * (kernel.params().len() as u64 + kernel.buffers().len() as u64);
-    if params > u64::from(limits.ptx_param_bytes.min(cuda.ptx_param_bytes)) {
+    if params > u64::from(limits.ptx_param_bytes.min(CUDA.ptx_param_bytes)) {
         params = check_params(kernel, options)?;
     }
     if !kernel.private().is_empty() {

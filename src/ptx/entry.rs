@@ -2,11 +2,11 @@
 
 use super::access::{LD_GLOBAL_NC, LD_LOCAL, LD_SHARED};
 use super::body::Body;
-use super::memory::{Len, Object, Starts};
+use super::memory::{BUFFERS, Bound, Len, Object, PRIVATE, SHARED};
 use super::mnemonic::{CLASS_COUNT, Class, Kind, Mnemonic, piece};
 use super::names;
 use super::template::template;
-use super::writer::{Piece, Tail, Token};
+use super::writer::{ITEM, Piece, Tail, Token};
 use super::{Options, STATIC_SHARED_MAX, dynamic_shared_base};
 use crate::kernel::{Bounds, BufferUse, Kernel, ParamRef, SharedLen};
 use crate::op::Op;
@@ -50,21 +50,21 @@ impl Layout {
 /// The declaration of a parameter by the kind of what it holds, but for its number.
 static PARAM: Mnemonic = Mnemonic::with_all(
     [
-        "\t.param .u8 $p",
-        "\t.param .s32 $p",
-        "\t.param .u32 $p",
-        "\t.param .f32 $p",
-        "\t.param .s64 $p",
-        "\t.param .u64 $p",
-        "\t.param .f64 $p",
+        "\n\t.param .u8 $p",
+        "\n\t.param .s32 $p",
+        "\n\t.param .u32 $p",
+        "\n\t.param .f32 $p",
+        "\n\t.param .s64 $p",
+        "\n\t.param .u64 $p",
+        "\n\t.param .f64 $p",
     ],
     [
-        "\t.param .s8 $p",
-        "\t.param .u8 $p",
-        "\t.param .s16 $p",
-        "\t.param .u16 $p",
+        "\n\t.param .s8 $p",
+        "\n\t.param .u8 $p",
+        "\n\t.param .s16 $p",
+        "\n\t.param .u16 $p",
     ],
-    ["\t.param .b16 $p", "\t.param .b16 $p"],
+    ["\n\t.param .b16 $p", "\n\t.param .b16 $p"],
 );
 
 /// The declaration of the registers of each class, but for their number.
@@ -94,57 +94,77 @@ impl Body<'_, '_> {
         }
     }
 
-    /// The entry's name, its parameters and the size of its workgroups.
+    /// The entry's name, its parameters, the size of its workgroups and the registers that were used.
     pub fn head(&mut self) {
-        let name = self.kernel.name().as_bytes();
+        let kernel = self.kernel;
+        let name = kernel.name().as_bytes();
         self.w.piece(piece!("\n.visible .entry "));
         if names::is_plain(name) {
             self.w.text(name);
         } else {
             names::escape(name, |byte| self.w.line().bytes(&[byte]).done());
         }
-        self.w.piece(piece!("(\n"));
-        let first = self.w.position();
-        for (number, param) in (0u32..).zip(self.kernel.params()) {
-            let kind = match *param {
-                ParamRef::Buffer(_) => Kind::U64,
+        self.w.piece(piece!("("));
+        let items = kernel.params().len() + kernel.buffers().len() + CLASS_COUNT;
+        let mut lines = self.w.lines_of(items.saturating_mul(ITEM));
+        let before = lines.left();
+        for (number, param) in (0u32..).zip(kernel.params()) {
+            let declaration = match *param {
+                ParamRef::Buffer(_) => PARAM.of(Kind::U64),
                 ParamRef::Scalar(n) => {
-                    let scalar = self.kernel.scalars().get(n as usize);
-                    self.kind(scalar.map_or(Type::NONE, |d| d.ty))
+                    let scalar = kernel.scalars().get(n as usize);
+                    // A scalar has a type.
+                    let kind = scalar.and_then(|d| Kind::of(d.ty)).unwrap_or(Kind::U32);
+                    PARAM.of(kind)
                 }
             };
-            let number = Token::decimal(number);
-            self.w.item(PARAM.of(kind), number, Tail::LISTED);
+            lines.item(declaration, Token::decimal(number), Tail::LISTED);
         }
-        for (number, &used) in (0u32..).zip(self.kernel.buffer_uses()) {
+        for (number, &used) in (0u32..).zip(kernel.buffer_uses()) {
             if has_length(used, self.options) {
-                let number = Token::decimal(number);
-                self.w.item(piece!("\t.param .u64 $n"), number, Tail::LISTED);
+                let declaration = piece!("\n\t.param .u64 $n");
+                lines.item(declaration, Token::decimal(number), Tail::LISTED);
             }
         }
-        if self.w.position() > first {
+        let mut left = lines.left();
+        if left < before {
             // No separator behind the last one.
-            self.w.take_back(b",\n");
-            self.w.piece(piece!("\n"));
+            left += 1;
         }
-        let [x, y, z] = self.kernel.workgroup_size().map(Token::decimal);
-        self.line3(piece!(")\n.reqntid "), x, y, z);
-        self.w.take_back(b";\n");
-        self.w.piece(piece!("\n{\n"));
+        self.w.resume(left);
+        let [x, y, z] = kernel.workgroup_size().map(Token::decimal);
+        let mut lines = self.w.lines_of(items.saturating_mul(ITEM));
+        if let Some(line) = lines.line() {
+            let line = line.piece(piece!("\n)\n.reqntid "), x);
+            let end = line.operand(y).operand(z).tail(Tail::OPENED);
+            lines.next(end);
+        }
+        for (registers, declaration) in self.registers.iter().zip(&REGISTERS) {
+            let bound = registers.number();
+            if bound > 1 {
+                lines.item(declaration, Token::decimal(bound), Tail::COUNTED);
+            }
+        }
+        let left = lines.left();
+        self.w.resume(left);
     }
 
     /// Arrays, addresses of buffers and arrays, and the clearing of zeroed arrays.
     fn prologue(&mut self, layout: Layout) {
         let kernel = self.kernel;
-        // All that there are yet.
-        let buffers = self.s.objects.len();
-        let shared = buffers.saturating_add(kernel.buffers().len());
-        self.s.starts = Starts {
-            buffers,
-            shared,
-            private: shared.saturating_add(kernel.shared().len()),
-        };
+        // The tables are there, from the first place on.
+        let tables = self.s.objects.len();
+        let shared = tables.saturating_add(kernel.buffers().len());
+        self.s.starts[BUFFERS] = tables;
+        self.s.starts[SHARED] = shared;
+        self.s.starts[PRIVATE] = shared.saturating_add(kernel.shared().len());
         self.s.objects.resize(shared, Object::NONE);
+        if self.checked {
+            let arrays = kernel.shared().len().saturating_add(kernel.private().len());
+            self.s
+                .bounds
+                .resize(shared.saturating_add(arrays), Bound::NONE);
+        }
         if !kernel.shared().is_empty() {
             self.declare_shared(layout);
         }
@@ -152,8 +172,8 @@ impl Body<'_, '_> {
             self.declare_private();
         }
         self.parameters();
-        if buffers > 0 {
-            self.table_bases(buffers);
+        if tables > 0 {
+            self.table_bases(tables);
         }
         self.find_active();
         self.find_used();
@@ -188,8 +208,9 @@ impl Body<'_, '_> {
                 SharedLen::Static(len) => self.checked_len(len),
                 SharedLen::Dynamic => self.dynamic_len(d.elem, layout.dynamic_base),
             };
+            self.set_len(self.s.objects.len(), len);
             let object = Object::new(symbol, symbol_offset, &LD_SHARED);
-            self.s.objects.push(object.with_len(len));
+            self.s.objects.push(object);
         }
     }
 
@@ -198,9 +219,8 @@ impl Body<'_, '_> {
         for (number, d) in (0u32..).zip(self.kernel.private()) {
             let symbol = Token::numbered("$l", number);
             self.declare_array(piece!("\t.local .align 16 .b8 "), symbol, d.len, d.elem);
-            let len = self.checked_len(d.len);
-            let object = Object::new(symbol, 0, &LD_LOCAL);
-            self.s.objects.push(object.with_len(len));
+            self.set_len(self.s.objects.len(), self.checked_len(d.len));
+            self.s.objects.push(Object::new(symbol, 0, &LD_LOCAL));
         }
     }
 
@@ -238,10 +258,9 @@ impl Body<'_, '_> {
             };
             let base = self.unary(piece!("\tmov.u64 "), Kind::U64, symbol);
             let len = self.kernel.tables().get(n).map_or(0, |d| d.len);
-            let len = self.checked_len(len);
+            self.set_len(n, self.checked_len(len));
             if let Some(object) = self.s.objects.get_mut(n) {
                 object.base = base;
-                object.len = len;
             }
         }
     }
@@ -275,7 +294,7 @@ impl Body<'_, '_> {
         let kernel = self.kernel;
         let (buffers, uses) = (kernel.buffers(), kernel.buffer_uses());
         self.s.scalars.resize(kernel.scalars().len(), 0);
-        let start = self.s.starts.buffers;
+        let start = self.s.starts[BUFFERS];
         for (number, param) in (0u32..).zip(kernel.params()) {
             let n = match *param {
                 ParamRef::Buffer(n) => n,
@@ -300,23 +319,25 @@ impl Body<'_, '_> {
                 "\tld.param.u64 %rd\x01, [$p\0];\n\tcvta.to.global.u64 %rd\x01, %rd\x01;\n"
             );
             self.w.line().fill(address, [number, base_number]).done();
-            let len = match self.options.bounds {
-                Bounds::Unchecked => Len::Unchecked,
-                Bounds::Checked => {
-                    let len = self.register(Kind::U64);
-                    self.load_param(piece!("\tld.param.u64 "), len, piece!(", [$n"), n);
-                    Len::In(len)
-                }
-            };
-            if let Some(object) = self.s.objects.get_mut(start.saturating_add(at)) {
+            let place = start.saturating_add(at);
+            if self.checked {
+                self.buffer_length(place, n);
+            }
+            if let Some(object) = self.s.objects.get_mut(place) {
                 object.base = base;
                 object.symbol = base;
                 if d.access == Access::Read && !d.may_alias && !used.written {
                     object.load = &LD_GLOBAL_NC;
                 }
-                object.len = len;
             }
         }
+    }
+
+    #[inline(never)]
+    fn buffer_length(&mut self, place: usize, number: u32) {
+        let len = self.register(Kind::U64);
+        self.load_param(piece!("\tld.param.u64 "), len, piece!(", [$n"), number);
+        self.set_len(place, Len::In(len));
     }
 
     /// Every thread clears every so many words of the arrays that must be zero; a barrier behind.
@@ -328,7 +349,7 @@ impl Body<'_, '_> {
             if !d.zeroed {
                 continue;
             }
-            let object = self.s.objects.get(self.s.starts.shared.saturating_add(n));
+            let object = self.s.objects.get(self.s.starts[SHARED].saturating_add(n));
             let base = object.map_or(Token::NONE, |o| o.base);
             // Behind a static array there is room up to a multiple of four, behind the dynamic one there is nothing.
             let mut step = 4;
@@ -364,15 +385,5 @@ impl Body<'_, '_> {
             self.label(done);
         }
         self.workgroup_barrier();
-    }
-
-    /// Declares the registers that were used.
-    pub fn declare_registers(&mut self) {
-        for (registers, declaration) in self.registers.iter().zip(&REGISTERS) {
-            let bound = registers.number();
-            if bound > 1 {
-                self.w.item(declaration, Token::decimal(bound), Tail::COUNTED);
-            }
-        }
     }
 }

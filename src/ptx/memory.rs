@@ -13,6 +13,7 @@ const MAX_OFFSET: u32 = i32::MAX as u32 - 16;
 
 /// How many elements a buffer or array has, where accesses are checked.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub(super) enum Len {
     /// Nobody asks.
     Unchecked,
@@ -33,13 +34,31 @@ pub(super) struct Object {
     pub symbol_offset: u32,
     /// How it is loaded from, unless an access asks for more.
     pub load: &'static Form,
-    pub len: Len,
     /// The last index by register, the block in which its address was made, and that address.
     last_index: u32,
     last_block: u32,
     last_address: Token,
+}
+
+/// What is known of an object's length, and of the checks against it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub len: Len,
     /// The last index and offset that were checked, the block of that, and its predicate.
     pub check: Check,
+}
+
+impl Bound {
+    pub const NONE: Bound = Bound {
+        len: Len::Unchecked,
+        check: Check {
+            // No value has this number.
+            index: u32::MAX,
+            offset: 0,
+            block: 0,
+            predicate: Token::NONE,
+        },
+    };
 }
 
 /// A check that was written.
@@ -57,17 +76,10 @@ impl Object {
         symbol: Token::NONE,
         symbol_offset: 0,
         load: &LD_GLOBAL,
-        len: Len::Unchecked,
         // No value has this number.
         last_index: u32::MAX,
         last_block: 0,
         last_address: Token::NONE,
-        check: Check {
-            index: u32::MAX,
-            offset: 0,
-            block: 0,
-            predicate: Token::NONE,
-        },
     };
 
     pub fn new(symbol: Token, symbol_offset: u32, load: &'static Form) -> Object {
@@ -78,9 +90,22 @@ impl Object {
             ..Object::NONE
         }
     }
+}
 
-    pub fn with_len(self, len: Len) -> Object {
-        Object { len, ..self }
+/// The kinds of objects, as places in `Scratch::starts`.
+pub(super) const BUFFERS: usize = 0;
+pub(super) const SHARED: usize = 1;
+pub(super) const PRIVATE: usize = 2;
+pub(super) const TABLES: usize = 3;
+
+/// The kind of an object, and its number among those.
+#[inline(always)]
+pub(super) const fn kind_of(mem: Mem) -> (usize, u32) {
+    match mem {
+        Mem::Buffer(n) => (BUFFERS, n),
+        Mem::Shared(n) => (SHARED, n),
+        Mem::Private(n) => (PRIVATE, n),
+        Mem::Table(n) => (TABLES, n),
     }
 }
 
@@ -121,27 +146,12 @@ fn is_global(mem: Mem) -> bool {
     matches!(mem, Mem::Buffer(_) | Mem::Table(_))
 }
 
-/// Where the objects of each kind begin among all of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Starts {
-    /// Tables come first.
-    pub buffers: usize,
-    pub shared: usize,
-    pub private: usize,
-}
-
 impl Body<'_, '_> {
     /// The place of an object.
     #[inline(always)]
-    fn place_of(&self, mem: Mem) -> usize {
-        let starts = &self.s.starts;
-        let (start, n) = match mem {
-            Mem::Buffer(n) => (starts.buffers, n),
-            Mem::Shared(n) => (starts.shared, n),
-            Mem::Private(n) => (starts.private, n),
-            Mem::Table(n) => (0, n),
-        };
-        start.wrapping_add(n as usize)
+    pub fn place_of(&self, mem: Mem) -> usize {
+        let (kind, n) = kind_of(mem);
+        self.s.starts[kind].wrapping_add(n as usize)
     }
 
     #[inline(always)]
@@ -149,49 +159,36 @@ impl Body<'_, '_> {
         self.s.objects.get(self.place_of(mem))
     }
 
-    #[inline(always)]
-    pub fn object_mut(&mut self, mem: Mem) -> Option<&mut Object> {
+    /// What is known of an object's length, where accesses are checked.
+    pub fn bound(&mut self, mem: Mem) -> Option<&mut Bound> {
         let place = self.place_of(mem);
-        self.s.objects.get_mut(place)
+        self.s.bounds.get_mut(place)
+    }
+
+    pub fn set_len(&mut self, place: usize, len: Len) {
+        if let Some(bound) = self.s.bounds.get_mut(place) {
+            bound.len = len;
+        }
     }
 
     /// base + (index + offset) * size, in 64 bits for buffers and tables. The size is a power of two up to 32.
     #[inline(never)]
     pub fn address(&mut self, mem: Mem, index: u32, offset: u32, size: u32) -> Address {
-        let Some(object) = self.object(mem) else {
-            // A verified word names an object.
-            return Address {
-                base: Token::NONE,
-                offset: 0,
-            };
-        };
-        let element = if object.last_index == index && self.is_open(object.last_block) {
-            object.last_address
-        } else if let Some(known) = self.known(index) {
+        if let Some(known) = self.known(index) {
             return self.known_address(mem, known, offset, size);
-        } else {
-            let base = object.base;
-            let address = self.element(base, index, size, is_global(mem));
-            let block = self.block;
-            if let Some(object) = self.object_mut(mem) {
-                object.last_index = index;
-                object.last_block = block;
-                object.last_address = address;
-            }
-            address
-        };
+        }
+        let place = self.place_of(mem);
+        let base = self.element(place, is_global(mem), index, size);
         // At most 2^32 * 32.
         let bytes = u64::from(offset) * u64::from(size);
         match u32::try_from(bytes) {
-            Ok(offset) if offset <= MAX_OFFSET => Address {
-                base: element,
-                offset,
-            },
-            _ => self.far(element, bytes, is_global(mem)),
+            Ok(offset) if offset <= MAX_OFFSET => Address { base, offset },
+            _ => self.far(base, bytes, is_global(mem)),
         }
     }
 
     /// The address of a constant index.
+    #[inline(never)]
     fn known_address(&mut self, mem: Mem, index: u64, offset: u32, size: u32) -> Address {
         let object = self.object(mem).unwrap_or(&Object::NONE);
         let bytes = index
@@ -215,13 +212,15 @@ impl Body<'_, '_> {
         self.s.open.get(block as usize) == Some(&true)
     }
 
-    /// base + index * size.
+    /// base + index * size: what was made last, if that is it and is there still.
     #[inline(always)]
-    fn element(&mut self, base: Token, index: u32, size: u32, global: bool) -> Token {
-        let wide = self.type_of(index) == Type::U64;
-        let index = self.value(index);
-        if wide {
-            return self.wide_element(base, index, size, global);
+    fn element(&mut self, place: usize, global: bool, index: u32, size: u32) -> Token {
+        let Some(object) = self.s.objects.get(place) else {
+            // A verified word names an object.
+            return Token::NONE;
+        };
+        if object.last_index == index && self.is_open(object.last_block) {
+            return object.last_address;
         }
         // A size is a power of two up to 32.
         const SIZES: [Token; 8] = {
@@ -233,13 +232,26 @@ impl Body<'_, '_> {
             }
             sizes
         };
-        let by = SIZES[size.trailing_zeros() as usize & 7];
-        let (mad, kind) = if global {
-            (piece!("\tmad.wide.u32 "), Kind::U64)
+        let (base, at) = (object.base, self.value(index));
+        let address = if self.type_of(index) == Type::U64 {
+            self.wide_element(base, at, size, global)
         } else {
-            (piece!("\tmad.lo.u32 "), Kind::U32)
+            let by = SIZES[size.trailing_zeros() as usize & 7];
+            let (mad, kind) = if global {
+                (piece!("\tmad.wide.u32 "), Kind::U64)
+            } else {
+                (piece!("\tmad.lo.u32 "), Kind::U32)
+            };
+            let to = self.register(kind);
+            self.w.instruction(mad, &[to, at, by, base]);
+            to
         };
-        self.ternary(mad, kind, index, by, base)
+        if let Some(object) = self.s.objects.get_mut(place) {
+            object.last_index = index;
+            object.last_block = self.block;
+            object.last_address = address;
+        }
+        address
     }
 
     /// The same of an index of 64 bits.

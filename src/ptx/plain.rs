@@ -209,7 +209,7 @@ const fn pattern(op: Op, contract: bool) -> Option<Pattern> {
 
 /// A pattern for one scalar type, with its mnemonic at hand.
 #[derive(Clone, Copy)]
-#[repr(align(8))]
+#[repr(C, align(32))]
 pub(super) struct Row {
     mnemonic: ShortPiece,
     /// How many, or one of the numbers below.
@@ -393,8 +393,11 @@ impl Body<'_, '_> {
                         }
                     } else {
                         let Some(line) = lines.line() else { break };
-                        let (var, value) = (values.get(inst.a as usize), values.get(inst.b as usize));
-                        let (Some(var), Some(value)) = (var, value) else { break };
+                        let (var, value) =
+                            (values.get(inst.a as usize), values.get(inst.b as usize));
+                        let (Some(var), Some(value)) = (var, value) else {
+                            break;
+                        };
                         let line = line.begin(&row.mnemonic, var).operand(*value);
                         let Some(end) = line.end() else { break };
                         lines.next(end);

@@ -6,6 +6,8 @@
 /// length of both. In memory it is one vector to the processor: see [`Token::bytes`].
 ///
 /// A wide immediate holds its 64 bits and then the letter after the leading 0; its length is [`WIDE`].
+///
+/// The first byte is that of the lowest address, on every machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(16))]
 pub(super) struct Token(u128);
@@ -40,7 +42,14 @@ impl Token {
     }
 
     const fn from_halves(low: u64, high: u64, len: u8) -> Token {
-        Token(low as u128 | (high as u128 | (len as u128) << (8 * LEN - 64)) << 64)
+        let all = low as u128 | (high as u128 | (len as u128) << (8 * LEN - 64)) << 64;
+        Token(all.to_le())
+    }
+
+    /// All bytes, the first as the lowest.
+    #[inline(always)]
+    const fn all(self) -> u128 {
+        u128::from_le(self.0)
     }
 
     /// A prefix of at most 3 bytes and a number.
@@ -90,22 +99,6 @@ impl Token {
     #[inline(never)]
     fn long_decimal(number: u32) -> Token {
         Token::numbered("", number)
-    }
-
-    /// What stands behind a base register: nothing, or `+` and the offset, without a separator.
-    #[inline(always)]
-    pub fn offset(offset: u32) -> Token {
-        if offset == 0 {
-            return Token::EMPTY;
-        }
-        Token::positive_offset(offset)
-    }
-
-    #[inline(never)]
-    fn positive_offset(offset: u32) -> Token {
-        let token = Token::numbered("+", offset);
-        let text = token.0 << 8 >> (8 + 8 * AHEAD);
-        Token(text | (token.text_len() as u128) << (8 * LEN))
     }
 
     /// An integer immediate: decimal where it is short, hexadecimal otherwise.
@@ -159,14 +152,14 @@ impl Token {
 
     /// The start of a [`Token::group`].
     pub const fn start(self) -> usize {
-        (self.0 >> (8 * AHEAD)) as u32 as usize
+        (self.all() >> (8 * AHEAD)) as u32 as usize
     }
 
     /// Whether this is an immediate.
     #[inline]
     pub const fn is_immediate(self) -> bool {
         // Registers begin with `%`, symbols with `$`; no digit and no sign is before them.
-        self.is_wide() || (self.0 >> (8 * AHEAD)) as u8 > b'%'
+        self.is_wide() || (self.all() >> (8 * AHEAD)) as u8 > b'%'
     }
 
     /// The separator and the text, loaded by halves.
@@ -195,12 +188,12 @@ impl Token {
     /// The text alone.
     #[inline(always)]
     pub const fn text(self) -> [u8; 16] {
-        (self.0 >> (8 * AHEAD)).to_ne_bytes()
+        (self.all() >> (8 * AHEAD)).to_le_bytes()
     }
 
     #[inline(always)]
     pub const fn is_wide(self) -> bool {
-        (self.0 >> (8 * LEN)) as u8 >= WIDE
+        (self.all() >> (8 * LEN)) as u8 >= WIDE
     }
 
     /// The length of the text alone.
@@ -212,7 +205,7 @@ impl Token {
     /// The length of the separator and the text.
     #[inline(always)]
     pub const fn len(self) -> usize {
-        (self.0 >> (8 * LEN)) as usize
+        (self.all() >> (8 * LEN)) as usize
     }
 
     /// The same of a token that is not loaded as a number.
@@ -295,9 +288,10 @@ const fn hex8(bits: u32) -> u64 {
 #[inline(never)]
 pub(super) fn wide(token: Token) -> [u8; 18] {
     let mut text = [b'0'; 18];
-    text[1] = (token.0 >> 64) as u8;
-    text[2..10].copy_from_slice(&hex8((token.0 >> 32) as u32).to_le_bytes());
-    text[10..].copy_from_slice(&hex8(token.0 as u32).to_le_bytes());
+    let all = token.all();
+    text[1] = (all >> 64) as u8;
+    text[2..10].copy_from_slice(&hex8((all >> 32) as u32).to_le_bytes());
+    text[10..].copy_from_slice(&hex8(all as u32).to_le_bytes());
     text
 }
 
@@ -315,28 +309,21 @@ pub(super) struct Registers {
     left: u32,
     /// The greatest multiple of ten that is not above the next number.
     tens: u32,
-    prefix: &'static str,
+    /// Where the first digit is.
+    first: usize,
 }
 
 impl Registers {
-    pub const fn new(prefix: &'static str) -> Registers {
-        let mut registers = Registers::from(prefix, 0);
-        // %r0 stays unused.
-        registers.left -= 1;
-        registers.next.0 += registers.step.0;
-        registers
-    }
-
-    /// From a number that is a multiple of ten.
-    const fn from(prefix: &'static str, number: u32) -> Registers {
-        let next = Token::numbered(prefix, number);
+    /// Counts from 1: the register 0 stays unused.
+    pub const fn new(prefix: &str) -> Registers {
+        let next = Token::numbered(prefix, 1);
         let place = next.len() - 1;
         Registers {
             next,
-            step: Token(1 << (8 * place)),
-            left: 9,
-            tens: number,
-            prefix,
+            step: Token((1u128 << (8 * place)).to_le()),
+            left: 8,
+            tens: 0,
+            first: AHEAD + prefix.len(),
         }
     }
 
@@ -380,9 +367,9 @@ impl Registers {
         // At most a few an instruction, of which there are fewer than 2^28.
         self.tens = self.tens.saturating_add(10);
         self.left = 9;
-        let (first, end) = (AHEAD + self.prefix.len(), self.next.len());
+        let end = self.next.len();
         let bytes = self.next.bytes_mut();
-        for digit in bytes.get_mut(first..end).into_iter().flatten().rev() {
+        for digit in bytes.get_mut(self.first..end).into_iter().flatten().rev() {
             if *digit != b'9' {
                 *digit += 1;
                 return;
@@ -390,11 +377,11 @@ impl Registers {
             *digit = b'0';
         }
         // One digit more; ten of them always fit.
-        if let Some([one, .., zero]) = bytes.get_mut(first..=end) {
+        if let Some([one, .., zero]) = bytes.get_mut(self.first..=end) {
             (*one, *zero) = (b'1', b'0');
         }
         bytes[LEN] += 1;
-        self.step.0 <<= 8;
+        self.step = Token((self.step.all() << 8).to_le());
     }
 
     /// The number of the register that is taken next; 1 where none has been.

@@ -33,13 +33,18 @@ fn axis<'t, T>(of: &'t [T; 3], inst: &Inst) -> &'t T {
 }
 
 /// The immediate of a constant; of kinds that have none, anything.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn constant(inst: &Inst) -> Token {
-    let bits = inst.const_bits();
-    if bits < 128 && inst.ty != Type::F32 && inst.ty != Type::F64 {
-        // Positive in every signed type.
-        return Token::decimal(inst.a);
+    match inst.ty {
+        Type::I32 | Type::U32 | Type::U64 if inst.const_bits() < 128 => Token::decimal(inst.a),
+        Type::F32 => Token::f32(inst.a),
+        _ => long_constant(inst),
     }
+}
+
+#[inline(never)]
+fn long_constant(inst: &Inst) -> Token {
+    let bits = inst.const_bits();
     match Kind::of(inst.ty) {
         Some(kind @ (Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64)) => {
             // Only the bits of the type are set.
@@ -107,7 +112,8 @@ impl Body<'_, '_> {
     pub fn dynamic_size(&mut self) -> Token {
         let to = self.register(Kind::U32);
         let size = piece!(", %dynamic_smem_size");
-        self.w.items(piece!("\tmov.u32 "), to, size, Token::NONE, Tail::END);
+        self.w
+            .items(piece!("\tmov.u32 "), to, size, Token::NONE, Tail::END);
         to
     }
 

@@ -1,88 +1,15 @@
 //! Text into a kept buffer, without formatting machinery.
 //!
 //! Everything an instruction is made of has a fixed-size form: a [`Piece`] is a mnemonic in 32 bytes, a [`Token`] an
-//! operand in 16. A [`Line`] stores them whole into room that was checked once, and its position advances by their length,
-//! so that writing is a few moves of known size. A register's number is turned into digits by counting in text.
+//! operand in 16. A [`Line`] or [`ShortLine`] stores them whole into room that was checked once, and its position advances
+//! by their length, so that writing is a few moves of known size. A register's number is turned into digits by counting in
+//! text. Common lines have functions of their own, so that who writes one is a short call.
 
-use super::token::{AHEAD, WIDE, wide};
+pub(super) use super::piece::{Piece, ShortPiece, Tail};
+pub(super) use super::short::{ITEM, Lines};
+use super::short::{LINES, SHORT, ShortLine};
+use super::token::{AHEAD, wide};
 pub(super) use super::token::{Registers, Token};
-
-/// A text of at most 28 bytes, its last two bytes again behind them, then where those are, and its length.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Piece([u8; 32]);
-
-impl Piece {
-    /// For constants: refuses what is too long when the constant is evaluated.
-    pub const fn new(text: &str) -> Piece {
-        let text = text.as_bytes();
-        assert!(text.len() < 29);
-        let mut bytes = [0; 32];
-        let mut i = 0;
-        while i < text.len() {
-            bytes[i] = text[i];
-            i += 1;
-        }
-        if let [.., before, last] = text {
-            bytes[28] = *before;
-            bytes[29] = *last;
-            bytes[30] = (text.len() - AHEAD) as u8;
-        }
-        bytes[31] = text.len() as u8;
-        Piece(bytes)
-    }
-}
-
-/// A mnemonic of at most 16 bytes, as [`Piece`], for what many lines begin with.
-#[derive(Clone, Copy)]
-pub(super) struct ShortPiece {
-    text: [u8; 16],
-    /// Its last two bytes, and where they are.
-    end: [u8; 2],
-    end_at: u8,
-}
-
-impl ShortPiece {
-    pub const EMPTY: ShortPiece = ShortPiece {
-        text: [0; 16],
-        end: [0; 2],
-        end_at: 0,
-    };
-
-    /// For constants: refuses what is too long when the constant is evaluated.
-    pub const fn of(piece: &Piece) -> ShortPiece {
-        let Some((text, _)) = piece.0.split_first_chunk::<16>() else {
-            return ShortPiece::EMPTY;
-        };
-        let len = piece.0[31];
-        assert!(len >= AHEAD as u8 && len <= 16);
-        ShortPiece {
-            text: *text,
-            end: [piece.0[28], piece.0[29]],
-            end_at: len - AHEAD as u8,
-        }
-    }
-}
-
-/// What may stand behind a line's last token.
-#[derive(Clone, Copy)]
-pub(super) struct Tail {
-    text: [u8; 4],
-    len: u8,
-}
-
-impl Tail {
-    pub const END: Tail = Tail::new(*b";\n\0\0", 2);
-    /// Behind an address, or the length of an array.
-    pub const CLOSED: Tail = Tail::new(*b"];\n\0", 3);
-    pub const LISTED: Tail = Tail::new(*b",\n\0\0", 2);
-    pub const LABEL: Tail = Tail::new(*b":\n\0\0", 2);
-    /// Behind the number of registers.
-    pub const COUNTED: Tail = Tail::new(*b">;\n\0", 3);
-
-    const fn new(text: [u8; 4], len: u8) -> Tail {
-        Tail { text, len }
-    }
-}
 
 /// What a [`Writer`] writes into: kept at its greatest length, so that nothing is allocated or cleared again.
 #[derive(Debug)]
@@ -157,14 +84,7 @@ impl<'w> Line<'w> {
 
     #[inline(always)]
     pub fn piece(mut self, piece: &Piece) -> Line<'w> {
-        let len = usize::from(piece.0[31]);
-        if len <= 16
-            && let Some(short) = piece.0.first_chunk::<16>()
-        {
-            self.put(short, len);
-        } else {
-            self.put(&piece.0, len);
-        }
+        self.put(piece.whole(), piece.len());
         self
     }
 
@@ -175,16 +95,7 @@ impl<'w> Line<'w> {
         // The separator falls on the space behind the mnemonic and what is before it, which are put there again.
         self.at = self.at.wrapping_sub(AHEAD);
         self.put(&to.halves(), 0);
-        self.put(&[piece.0[28], piece.0[29]], to.len());
-        self
-    }
-
-    /// As [`Line::begin`].
-    #[inline(always)]
-    pub fn begin_short(mut self, mnemonic: &ShortPiece, to: Token) -> Line<'w> {
-        self.put(&mnemonic.text, usize::from(mnemonic.end_at));
-        self.put(&to.halves(), 0);
-        self.put(&mnemonic.end, to.len());
+        self.put(&piece.end(), to.len());
         self
     }
 
@@ -274,132 +185,6 @@ impl<'w> Line<'w> {
     }
 }
 
-/// Room for many short lines, each of which begins where the one before ends.
-pub(super) struct Lines<'w> {
-    room: &'w mut [u8],
-}
-
-/// The room that a short line needs: a store may begin at any sum of a few `u8`, which the compiler knows to be below this.
-const SHORT: usize = 2048 + 32;
-/// The room that a loop has at least.
-const LINES: usize = 4096;
-
-/// A line of a mnemonic and up to four operands: at most 28 + 4 * 15 + 2 bytes, if none is wide.
-pub(super) struct ShortLine<'w> {
-    room: &'w mut [u8; SHORT],
-    at: usize,
-}
-
-impl Lines<'_> {
-    /// Begins a line, if there is room. What is not ended is as if it had not been begun.
-    #[inline(always)]
-    pub fn line(&mut self) -> Option<ShortLine<'_>> {
-        let room = self.room.first_chunk_mut()?;
-        Some(ShortLine { room, at: 0 })
-    }
-
-    /// Ends a line, at the position that [`ShortLine::end`] gave.
-    #[inline(always)]
-    pub fn next(&mut self, end: usize) {
-        let room = core::mem::take(&mut self.room);
-        self.room = room.get_mut(end..).unwrap_or(&mut []);
-    }
-
-    pub fn left(&self) -> usize {
-        self.room.len()
-    }
-}
-
-impl ShortLine<'_> {
-    #[inline(always)]
-    fn put<const N: usize>(&mut self, bytes: &[u8; N]) {
-        if let Some(room) = self.room.get_mut(self.at..self.at + N) {
-            room.copy_from_slice(bytes);
-        }
-    }
-
-    /// A piece of at least two bytes and a first operand, as [`Line::begin`].
-    #[inline(always)]
-    fn piece(mut self, piece: &Piece, first: Token) -> Self {
-        self.put(&piece.0);
-        self.at += usize::from(piece.0[30]);
-        self.put(&first.halves());
-        self.put(&[piece.0[28], piece.0[29]]);
-        self.at += first.len();
-        self
-    }
-
-    /// `, [base+offset]`
-    #[inline(always)]
-    fn bracket(mut self, base: Token, offset: Token) -> Self {
-        let begin = self.at;
-        self.at += 1;
-        self.put(&base.halves());
-        let end = self.at + base.len();
-        self.at = begin;
-        self.put(b", [");
-        self.at = end;
-        self.offset(offset)
-    }
-
-    /// A mnemonic, and `[base+offset]`.
-    #[inline(always)]
-    fn first_bracket(mut self, mnemonic: &Piece, base: Token, offset: Token) -> Self {
-        self.put(&mnemonic.0);
-        // A space ends it.
-        self.at += usize::from(mnemonic.0[30]) + 1;
-        self.put(&base.halves());
-        self.put(b" [");
-        self.at += base.len();
-        self.offset(offset)
-    }
-
-    #[inline(always)]
-    fn offset(mut self, offset: Token) -> Self {
-        self.put(&offset.halves());
-        self.at += offset.len();
-        self.put(b"]");
-        self.at += 1;
-        self
-    }
-
-    /// `mnemonic to`, as [`Line::begin`].
-    #[inline(always)]
-    pub fn begin(mut self, mnemonic: &ShortPiece, to: &Token) -> Self {
-        self.put(&mnemonic.text);
-        self.at = usize::from(mnemonic.end_at);
-        self.put(to.bytes());
-        self.put(&mnemonic.end);
-        self.at += to.stored_len();
-        self
-    }
-
-    /// `, ` and an operand.
-    #[inline(always)]
-    pub fn operand(mut self, token: Token) -> Self {
-        self.put(&token.halves());
-        self.at += token.len();
-        self
-    }
-
-    /// Gives the position behind the tail.
-    #[inline(always)]
-    fn tail(mut self, tail: Tail) -> usize {
-        self.put(&tail.text);
-        self.at + usize::from(tail.len)
-    }
-
-    /// `;`; gives the position behind it, unless an operand was wide.
-    #[inline(always)]
-    pub fn end(mut self) -> Option<usize> {
-        if self.at >= usize::from(WIDE) {
-            return None;
-        }
-        self.put(b";\n");
-        Some(self.at + 2)
-    }
-}
-
 impl<'a> Writer<'a> {
     pub fn new(text: &'a mut Text) -> Writer<'a> {
         if text.bytes.len() < GAP {
@@ -452,20 +237,22 @@ impl<'a> Writer<'a> {
         Part { from, to: end }
     }
 
-    /// Takes back what was written last, which is this.
-    pub fn take_back<const N: usize>(&mut self, _written: &[u8; N]) {
-        self.position = self.position.saturating_sub(N);
-    }
-
     /// The room behind what is written, for a loop that keeps it to itself.
     #[inline(always)]
     pub fn lines(&mut self) -> Lines<'_> {
-        let end = self.text.bytes.len();
-        if end.wrapping_sub(self.position) < LINES {
-            self.text.grow(LINES);
+        self.lines_of(LINES)
+    }
+
+    /// The same, with room for so many bytes and a line.
+    #[inline(always)]
+    pub fn lines_of(&mut self, bytes: usize) -> Lines<'_> {
+        let room = bytes.saturating_add(SHORT);
+        if self.text.bytes.len().wrapping_sub(self.position) < room {
+            self.text.grow(room);
         }
-        Lines {
-            room: self.text.bytes.get_mut(self.position..).unwrap_or(&mut []),
+        match self.text.bytes.get_mut(self.position..) {
+            Some(room) => Lines { room },
+            None => Lines { room: &mut [] },
         }
     }
 
@@ -513,7 +300,7 @@ impl<'a> Writer<'a> {
         self.make_room();
         let mut line = self.line().begin(mnemonic, first);
         for operand in rest {
-            if operand != Token::EMPTY {
+            if operand.len() > 0 {
                 line = line.operand(operand);
             }
         }
@@ -527,9 +314,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `mnemonic to, [base+offset];`, of a [`Token::offset`].
-    #[inline(never)]
-    pub fn load(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: Token) {
+    /// `mnemonic to, [base+offset];`
+    #[inline(always)]
+    pub fn load(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: u32) {
         match self.short() {
             Some(line) => {
                 let line = line.piece(mnemonic, to).bracket(base, offset);
@@ -541,14 +328,14 @@ impl<'a> Writer<'a> {
 
     #[cold]
     #[inline(never)]
-    fn load_again(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: Token) {
+    fn load_again(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: u32) {
         self.make_room();
         self.load(mnemonic, to, base, offset);
     }
 
-    /// `mnemonic [base+offset], value;`, of a [`Token::offset`].
-    #[inline(never)]
-    pub fn store(&mut self, mnemonic: &Piece, base: Token, offset: Token, value: Token) {
+    /// `mnemonic [base+offset], value;`
+    #[inline(always)]
+    pub fn store(&mut self, mnemonic: &Piece, base: Token, offset: u32, value: Token) {
         let short = self.short();
         let line = short.map(|line| line.first_bracket(mnemonic, base, offset).operand(value));
         match line.and_then(ShortLine::end) {
@@ -559,11 +346,10 @@ impl<'a> Writer<'a> {
 
     #[cold]
     #[inline(never)]
-    fn long_store(&mut self, mnemonic: &Piece, base: Token, offset: Token, value: Token) {
+    fn long_store(&mut self, mnemonic: &Piece, base: Token, offset: u32, value: Token) {
         self.make_room();
-        let mut line = self.line().piece(mnemonic).first_bracket(base);
-        line.put(&offset.halves(), offset.len());
-        line.bytes(b"]").operand(value).end();
+        let line = self.line().piece(mnemonic).first_bracket(base);
+        line.offset(offset).operand(value).end();
     }
 
     /// A piece and a token, which is not wide, and a tail. The piece has at least two bytes.
@@ -603,8 +389,8 @@ impl<'a> Writer<'a> {
     pub fn piece(&mut self, piece: &Piece) {
         match self.short() {
             Some(mut line) => {
-                line.put(&piece.0);
-                self.position += usize::from(piece.0[31]);
+                line.put(piece.whole());
+                self.position += piece.len();
             }
             None => self.piece_again(piece),
         }
