@@ -529,6 +529,35 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_the_same_at_the_end_of_the_room() {
+        let (r, none) = (Token::numbered("%rd", 12_345), Token::EMPTY);
+        let wide = Token::f64(1);
+        let got = text(|w| {
+            for _ in 0..200 {
+                w.piece(&Piece::new("\tret;\n"));
+                w.instruction(&Piece::new("\tadd.f64 "), &[r, r, wide, none]);
+                w.instruction(
+                    &Piece::new("\tbar.sync "),
+                    &[Token::decimal(0), none, none, none],
+                );
+                w.load(&Piece::new("\tld "), r, r, 0);
+                w.load(&Piece::new("\tld "), r, r, u32::MAX);
+                w.store(&Piece::new("\tst "), r, 256, r);
+                w.store(&Piece::new("\tst "), r, 9, wide);
+                w.item(&Piece::new("$L"), Token::decimal(257), Tail::LABEL);
+                let (when, bra) = (Piece::new("\t@"), Piece::new(" bra $L"));
+                w.items(&when, r, &bra, Token::decimal(7), Tail::END);
+            }
+        });
+        let (n, d) = ("%rd12345", "0d0000000000000001");
+        let expected = format!(
+            "\tret;\n\tadd.f64 {n}, {n}, {d};\n\tbar.sync 0;\n\tld {n}, [{n}];\n\tld {n}, [{n}+4294967295];\n\
+             \tst [{n}+256], {n};\n\tst [{n}+9], {d};\n$L257:\n\t@{n} bra $L7;\n"
+        );
+        assert_eq!(got, expected.repeat(200));
+    }
+
+    #[test]
     fn growing_loses_nothing() {
         let long = "x".repeat(50_000);
         let got = text(|w| {
