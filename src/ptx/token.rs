@@ -246,7 +246,13 @@ const fn digits(number: u64) -> (u128, usize) {
         let (text, len) = without_zeros(eight_digits(number));
         return (text as u128, len);
     }
-    let (text, len) = without_zeros(eight_digits(number / HALF));
+    // Below 10^4.
+    let high = number / HALF;
+    let (text, len) = if high < 1000 {
+        short_digits(high as u32)
+    } else {
+        without_zeros(eight_digits(high))
+    };
     let low = eight_digits(number % HALF) + ZEROS;
     (text as u128 | ((low as u128) << (8 * len)), len + 8)
 }

@@ -36,7 +36,8 @@ fn axis<'t, T>(of: &'t [T; 3], inst: &Inst) -> &'t T {
 #[inline(always)]
 pub(super) fn constant(inst: &Inst) -> Token {
     match inst.ty {
-        Type::I32 | Type::U32 | Type::U64 if inst.const_bits() < 128 => Token::decimal(inst.a),
+        Type::U32 => Token::decimal(inst.a),
+        Type::I32 | Type::I64 | Type::U64 if inst.const_bits() >> 31 == 0 => Token::decimal(inst.a),
         Type::F32 => Token::f32(inst.a),
         _ => long_constant(inst),
     }
