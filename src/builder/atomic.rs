@@ -15,7 +15,10 @@ impl KernelBuilder {
         ordering: Ordering,
     ) -> Value {
         let op = Op::AtomicLoad;
-        let operands = (self.memory(op, memory.into()), self.operand(op, index));
+        let operands = (
+            self.memory(op, memory.into().object()),
+            self.operand(op, index),
+        );
         let (Some(mem), Some(b)) = operands else {
             return self.refused();
         };
@@ -62,7 +65,7 @@ impl KernelBuilder {
         ordering: Ordering,
     ) -> Value {
         let operands = (
-            self.memory(op, memory),
+            self.memory(op, memory.object()),
             self.operand(op, index),
             self.operand(op, value),
         );
@@ -82,8 +85,7 @@ impl KernelBuilder {
             b,
             c: self.put_aside([value, offset, ordering.word()]),
         };
-        let sound = self.verifier.check.step_atomic(&self.draft, inst, mem);
-        self.append_looked_at(inst, sound)
+        self.push(inst)
     }
 
     /// Adds `value` to the element; integers wrap. Also on f32 and f64. Gives the value before. Relaxed, among all threads of the
@@ -322,7 +324,7 @@ impl KernelBuilder {
         ordering: Ordering,
     ) -> Value {
         let op = Op::AtomicCompareExchange;
-        let mem = self.memory(op, memory.into());
+        let mem = self.memory(op, memory.into().object());
         let operands = (
             self.operand(op, index),
             self.operand(op, comparand),

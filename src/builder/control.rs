@@ -7,21 +7,27 @@ use crate::types::{Const, Type, TypeSet};
 use crate::verify::FaultKind;
 
 impl KernelBuilder {
+    /// Appends an instruction that is nothing but its opcode.
+    #[inline(never)]
     fn mark(&mut self, op: Op) {
-        self.push(Inst::new(op, Type::NONE));
+        let at = self.draft.insts.len();
+        self.draft.insts.push(Inst::new(op, Type::NONE));
+        self.verifier.check.control(at, op, 0, true);
     }
 
     /// Opens a block run where `condition` (a `bool`) is true. [`KernelBuilder::end`] closes it.
     pub fn begin_if(&mut self, condition: Value) {
+        let at = self.draft.insts.len();
         match self.operand(Op::If, condition) {
             Some(a) => {
-                self.push(Inst {
+                self.draft.insts.push(Inst {
                     a,
                     ..Inst::new(Op::If, Type::NONE)
                 });
+                self.verifier.check.open_if(at, a, true);
             }
             None => {
-                self.verifier.check.open_refused(Op::If);
+                self.verifier.check.open_refused(at);
                 self.draft.insts.push(Inst::new(Op::If, Type::NONE));
             }
         }

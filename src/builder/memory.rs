@@ -1,7 +1,7 @@
 //! Variables, loads and stores, barriers.
 
-use super::KernelBuilder;
-use crate::kernel::{Buffer, Inst, Mem, Private, REFUSED, Shared, Stamp, Table, Value, Var};
+use super::{KernelBuilder, append};
+use crate::kernel::{Buffer, Inst, Mem, Place, Private, REFUSED, Shared, Table, Value, Var};
 use crate::op::Op;
 use crate::types::{Scope, Type};
 use core::fmt;
@@ -54,20 +54,26 @@ impl fmt::Display for Memory {
     }
 }
 
+/// What a memory object's operand word is, with its kernel's stamp: an id for all kinds of them.
+#[derive(Clone, Copy)]
+pub(super) struct Object(Value);
+
 impl Memory {
-    fn parts(self) -> (Mem, Stamp) {
-        match self {
+    /// Where the kind is known when this is compiled, one operation at most.
+    #[inline(always)]
+    pub(super) fn object(self) -> Object {
+        let (mem, stamp) = match self {
             Memory::Buffer(id) => (Mem::Buffer(id.index()), id.stamp()),
             Memory::Shared(id) => (Mem::Shared(id.index()), id.stamp()),
             Memory::Private(id) => (Mem::Private(id.index()), id.stamp()),
             Memory::Table(id) => (Mem::Table(id.index()), id.stamp()),
-        }
+        };
+        Object(Value::new(mem.word(), stamp))
     }
 }
 
 impl KernelBuilder {
     /// Appends an instruction whose last operands go to the side table.
-    #[inline(always)]
     pub(super) fn push_side<const N: usize>(&mut self, inst: Inst, run: [u32; N]) -> Value {
         let c = self.put_aside(run);
         self.push(Inst { c, ..inst })
@@ -82,9 +88,11 @@ impl KernelBuilder {
         place
     }
 
-    pub(super) fn memory(&mut self, op: Op, memory: Memory) -> Option<Mem> {
-        let (mem, stamp) = memory.parts();
-        if stamp != self.stamp {
+    /// What an object is; `None`, with a fault, for one that cannot be used.
+    pub(super) fn memory(&mut self, op: Op, object: Object) -> Option<Mem> {
+        let Object(id) = object;
+        let mem = Mem::from_word(id.index())?;
+        if id.stamp() != self.stamp {
             self.foreign(op, mem);
             return None;
         }
@@ -93,6 +101,19 @@ impl KernelBuilder {
 
     /// Makes a mutable variable that holds `value`. It lives in the block where it stands.
     pub fn var(&mut self, value: Value) -> Var {
+        let (at, place) = (self.draft.insts.len(), value.place(self.stamp));
+        let step = self.verifier.check.step_var(at, place);
+        let words = [place.word(), 0, 0];
+        match append(&mut self.draft, self.stamp, step, Op::Var, 0, words) {
+            Some(made) => Var::at(made.place(self.stamp), self.stamp),
+            None => self.var_in_doubt(place),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn var_in_doubt(&mut self, value: Place) -> Var {
+        let value = Value::at(value, self.stamp);
         let Some(a) = self.operand(Op::Var, value) else {
             return Var::new(REFUSED, self.stamp);
         };
@@ -113,12 +134,22 @@ impl KernelBuilder {
 
     /// What the variable holds now.
     pub fn get(&mut self, var: Var) -> Value {
+        let (at, place) = (self.draft.insts.len(), var.place(self.stamp));
+        let step = self.verifier.check.step_get(&self.draft, at, place);
+        let words = [place.word(), 0, 0];
+        match append(&mut self.draft, self.stamp, step, Op::VarGet, 0, words) {
+            Some(made) => made,
+            None => self.get_in_doubt(place),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn get_in_doubt(&mut self, var: Place) -> Value {
+        let var = Var::at(var, self.stamp);
         let Some(a) = self.var_operand(Op::VarGet, var) else {
             return self.refused();
         };
-        if let Some(ty) = self.verifier.check.step_get(&self.draft, a) {
-            return self.append(Op::VarGet, ty, [a, 0, 0]);
-        }
         let ty = self.ty(a);
         self.push(Inst {
             a,
@@ -128,15 +159,24 @@ impl KernelBuilder {
 
     /// Makes the variable hold `value`.
     pub fn set(&mut self, var: Var, value: Value) {
+        let at = self.draft.insts.len();
+        let (into, from) = (var.place(self.stamp), value.place(self.stamp));
+        let step = self.verifier.check.step_set(at, into, from);
+        let words = [into.word(), from.word(), 0];
+        if append(&mut self.draft, self.stamp, step, Op::VarSet, 0, words).is_none() {
+            self.set_in_doubt(into, from);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_in_doubt(&mut self, var: Place, value: Place) {
+        let (var, value) = (Var::at(var, self.stamp), Value::at(value, self.stamp));
         let operands = (
             self.var_operand(Op::VarSet, var),
             self.operand(Op::VarSet, value),
         );
         let (Some(a), Some(b)) = operands else { return };
-        if self.verifier.check.step_set(a, b) {
-            self.append(Op::VarSet, Type::NONE, [a, b, 0]);
-            return;
-        }
         self.push(Inst {
             a,
             b,
@@ -155,7 +195,7 @@ impl KernelBuilder {
     }
 
     fn length(&mut self, buffer: Buffer, ty: Type) -> Value {
-        match self.memory(Op::ArrayLength, buffer.into()) {
+        match self.memory(Op::ArrayLength, Memory::Buffer(buffer).object()) {
             Some(mem) => self.push(Inst {
                 a: mem.word(),
                 ..Inst::new(Op::ArrayLength, ty)
@@ -168,15 +208,17 @@ impl KernelBuilder {
     /// emitter is asked for checked bounds.
     #[inline]
     pub fn load(&mut self, memory: impl Into<Memory>, index: Value) -> Value {
-        self.load_with(memory, index, 0, 0)
+        self.load_from(memory.into().object(), index, 0)
     }
 
     /// The element at `index + offset`; the sum does not wrap.
+    #[inline]
     pub fn load_offset(&mut self, memory: impl Into<Memory>, index: Value, offset: u32) -> Value {
-        self.load_with(memory, index, offset, 0)
+        self.load_from(memory.into().object(), index, offset)
     }
 
     /// The element at `index + offset`, with access flags: [`Inst::VOLATILE`], [`Inst::COHERENT`] (buffers only).
+    #[inline]
     pub fn load_with(
         &mut self,
         memory: impl Into<Memory>,
@@ -184,17 +226,35 @@ impl KernelBuilder {
         offset: u32,
         flags: u8,
     ) -> Value {
+        self.any_load(memory.into().object(), index, offset, flags)
+    }
+
+    #[inline(never)]
+    fn load_from(&mut self, object: Object, index: Value, offset: u32) -> Value {
+        let at = self.draft.insts.len();
+        let [mem, place] = [object.0, index].map(|id| id.place(self.stamp));
+        let check = &mut self.verifier.check;
+        let step = check.step_load(&self.draft, at, mem, place, offset);
+        let words = [mem.word(), place.word(), offset];
+        match append(&mut self.draft, self.stamp, step, Op::Load, 0, words) {
+            Some(made) => made,
+            None => self.load_in_doubt(mem, place, offset),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn load_in_doubt(&mut self, object: Place, index: Place, offset: u32) -> Value {
+        let [object, index] = [object, index].map(|place| Value::at(place, self.stamp));
+        self.any_load(Object(object), index, offset, 0)
+    }
+
+    fn any_load(&mut self, object: Object, index: Value, offset: u32, flags: u8) -> Value {
         let op = Op::Load;
-        let operands = (self.memory(op, memory.into()), self.operand(op, index));
+        let operands = (self.memory(op, object), self.operand(op, index));
         let (Some(mem), Some(b)) = operands else {
             return self.refused();
         };
-        let check = &mut self.verifier.check;
-        if flags == 0
-            && let Some(ty) = check.step_load(&self.draft, mem, b, offset)
-        {
-            return self.append(op, ty, [mem.word(), b, offset]);
-        }
         self.push(Inst {
             op,
             ty: self.draft.elem(mem).unwrap_or(Type::NONE),
@@ -208,10 +268,11 @@ impl KernelBuilder {
     /// Stores `value` as the element at `index`.
     #[inline]
     pub fn store(&mut self, memory: impl Into<Memory>, index: Value, value: Value) {
-        self.store_with(memory, index, 0, value, 0);
+        self.store_to(memory.into().object(), index, 0, value);
     }
 
     /// Stores `value` as the element at `index + offset`; the sum does not wrap.
+    #[inline]
     pub fn store_offset(
         &mut self,
         memory: impl Into<Memory>,
@@ -219,10 +280,11 @@ impl KernelBuilder {
         offset: u32,
         value: Value,
     ) {
-        self.store_with(memory, index, offset, value, 0);
+        self.store_to(memory.into().object(), index, offset, value);
     }
 
     /// Stores with access flags, as [`KernelBuilder::load_with`].
+    #[inline]
     pub fn store_with(
         &mut self,
         memory: impl Into<Memory>,
@@ -231,9 +293,37 @@ impl KernelBuilder {
         value: Value,
         flags: u8,
     ) {
+        self.any_store(memory.into().object(), index, offset, value, flags);
+    }
+
+    #[inline(never)]
+    fn store_to(&mut self, object: Object, index: Value, offset: u32, value: Value) {
+        let at = self.draft.insts.len();
+        let [mem, place, from] = [object.0, index, value].map(|id| id.place(self.stamp));
+        let check = &mut self.verifier.check;
+        let step = match offset {
+            0 => check.step_store(&self.draft, at, mem, place, from),
+            _ => None,
+        };
+        let places = [mem, place, from];
+        let words = places.map(Place::word);
+        if append(&mut self.draft, self.stamp, step, Op::Store, 0, words).is_none() {
+            self.store_in_doubt(mem, place, offset, from);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn store_in_doubt(&mut self, object: Place, index: Place, offset: u32, value: Place) {
+        let [object, index, value] =
+            [object, index, value].map(|place| Value::at(place, self.stamp));
+        self.any_store(Object(object), index, offset, value, 0);
+    }
+
+    fn any_store(&mut self, object: Object, index: Value, offset: u32, value: Value, flags: u8) {
         let op = Op::Store;
         let operands = (
-            self.memory(op, memory.into()),
+            self.memory(op, object),
             self.operand(op, index),
             self.operand(op, value),
         );
@@ -254,8 +344,7 @@ impl KernelBuilder {
             inst.flags |= Inst::OFFSET;
             inst.c = self.put_aside([c, offset]);
         }
-        let sound = self.verifier.check.step_store(&self.draft, inst, mem);
-        self.append_looked_at(inst, sound);
+        self.push(inst);
     }
 
     /// Waits for every thread of the workgroup; what each wrote before, to shared memory and buffers, the others see

@@ -1,33 +1,43 @@
 //! Values from values: built-ins, arithmetic, bits, comparisons, conversions.
 
-use super::KernelBuilder;
-use crate::kernel::{Inst, Scalar, Value};
-use crate::op::{Effect, Makes, Op, Operand};
+use super::{KernelBuilder, append};
+use crate::kernel::{Inst, Place, Scalar, Value};
+use crate::op::{Effect, Makes, Op, Operand, Quick, Want};
 use crate::types::Type;
 use crate::verify::FaultKind;
 
 impl KernelBuilder {
-    #[inline(always)]
+    #[inline(never)]
     fn nullary(&mut self, op: Op, axis: u8) -> Value {
-        self.push(Inst {
-            flags: axis,
-            ..Inst::new(op, Type::U32)
-        })
+        let at = self.draft.insts.len();
+        let step = self.verifier.check.step_built_in(at, op, axis);
+        match append(&mut self.draft, self.stamp, step, op, axis, [0; 3]) {
+            Some(made) => made,
+            None => self.push_pieces(op, Type::U32, axis, [0; 3]),
+        }
     }
 
-    #[inline(always)]
-    pub(super) fn unary(&mut self, op: Op, a: Value) -> Value {
-        self.values(op, [a])
+    #[inline(never)]
+    pub(super) fn unary(&mut self, op: &Quick, a: Value) -> Value {
+        self.values(op, [a], [Want::T])
     }
 
-    #[inline(always)]
-    pub(super) fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
-        self.values(op, [a, b])
+    /// Both operands are of one type.
+    #[inline(never)]
+    pub(super) fn binary(&mut self, op: &Quick, a: Value, b: Value) -> Value {
+        self.values(op, [a, b], [Want::T; 2])
     }
 
-    #[inline(always)]
-    pub(super) fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
-        self.values(op, [a, b, c])
+    /// The second operand is a `u32`.
+    #[inline(never)]
+    pub(super) fn shifted(&mut self, op: &Quick, a: Value, amount: Value) -> Value {
+        self.values(op, [a, amount], [Want::T, Want::U32])
+    }
+
+    /// All operands are of one type.
+    #[inline(never)]
+    pub(super) fn ternary(&mut self, op: &Quick, a: Value, b: Value, c: Value) -> Value {
+        self.values(op, [a, b, c], [Want::T; 3])
     }
 
     pub(super) fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
@@ -109,6 +119,19 @@ impl KernelBuilder {
 
     /// The value of a scalar parameter.
     pub fn param(&mut self, scalar: Scalar) -> Value {
+        let (at, place) = (self.draft.insts.len(), scalar.place(self.stamp));
+        let step = self.verifier.check.step_param(&self.draft, at, place);
+        let words = [place.word(), 0, 0];
+        match append(&mut self.draft, self.stamp, step, Op::Param, 0, words) {
+            Some(made) => made,
+            None => self.param_in_doubt(place),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn param_in_doubt(&mut self, place: Place) -> Value {
+        let scalar = Scalar::at(place, self.stamp);
         if scalar.stamp() != self.stamp {
             self.foreign(Op::Param, scalar);
             return self.refused();
@@ -125,31 +148,37 @@ impl KernelBuilder {
     }
 
     /// The thread's place in the grid along an axis: `workgroup_id * workgroup_size + local_id`, wrapping. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn global_id(&mut self, axis: u8) -> Value {
         self.nullary(Op::GlobalId, axis)
     }
 
     /// The thread's place in its workgroup along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn local_id(&mut self, axis: u8) -> Value {
         self.nullary(Op::LocalId, axis)
     }
 
     /// The workgroup's place in the grid along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn workgroup_id(&mut self, axis: u8) -> Value {
         self.nullary(Op::WorkgroupId, axis)
     }
 
     /// The number of threads in a workgroup along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn workgroup_size(&mut self, axis: u8) -> Value {
         self.nullary(Op::WorkgroupSize, axis)
     }
 
     /// The number of workgroups in the grid along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn num_workgroups(&mut self, axis: u8) -> Value {
         self.nullary(Op::NumWorkgroups, axis)
     }
 
     /// The number of threads in the grid along an axis, wrapping. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn global_size(&mut self, axis: u8) -> Value {
         self.nullary(Op::GlobalSize, axis)
     }
@@ -175,169 +204,177 @@ impl KernelBuilder {
     }
 
     /// Its operand, promised to be the same in every thread of the workgroup. The reference executor checks the promise; a kernel that makes it has no safe launch.
+    #[inline]
     pub fn assume_uniform(&mut self, a: Value) -> Value {
-        self.unary(Op::AssumeUniform, a)
+        self.unary(Op::AssumeUniform.quick(), a)
     }
 
     /// `a + b`. Integers wrap; floats round to nearest even and are never contracted unless the kernel asks for it.
     #[inline]
     pub fn add(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Add, a, b)
+        self.binary(Op::Add.quick(), a, b)
     }
 
     /// `a - b`, as [`KernelBuilder::add`].
     #[inline]
     pub fn sub(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Sub, a, b)
+        self.binary(Op::Sub.quick(), a, b)
     }
 
     /// `a * b`; integers keep the low half.
     #[inline]
     pub fn mul(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Mul, a, b)
+        self.binary(Op::Mul.quick(), a, b)
     }
 
     /// The high half of the double-width product of two integers.
     #[inline]
     pub fn mul_hi(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MulHi, a, b)
+        self.binary(Op::MulHi.quick(), a, b)
     }
 
     /// `a / b`. Integers: towards zero, `x / 0 = x`, `MIN / -1 = MIN`. Floats: rounded to nearest even.
     #[inline]
     pub fn div(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Div, a, b)
+        self.binary(Op::Div.quick(), a, b)
     }
 
     /// The remainder of `a / b` with the sign of `a`: `x % 0 = 0`, `MIN % -1 = 0`.
     #[inline]
     pub fn rem(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Rem, a, b)
+        self.binary(Op::Rem.quick(), a, b)
     }
 
     /// `-a`. Integers wrap; floats flip the sign, of zero too, and a NaN stays some NaN.
+    #[inline]
     pub fn neg(&mut self, a: Value) -> Value {
-        self.unary(Op::Neg, a)
+        self.unary(Op::Neg.quick(), a)
     }
 
     /// The magnitude. `abs(MIN) = MIN`; a NaN stays some NaN.
+    #[inline]
     pub fn abs(&mut self, a: Value) -> Value {
-        self.unary(Op::Abs, a)
+        self.unary(Op::Abs.quick(), a)
     }
 
     /// The lesser one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
     #[inline]
     pub fn min(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Min, a, b)
+        self.binary(Op::Min.quick(), a, b)
     }
 
     /// The greater one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
     #[inline]
     pub fn max(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Max, a, b)
+        self.binary(Op::Max.quick(), a, b)
     }
 
     /// The lesser of two floats, NaN when either is NaN.
     #[inline]
     pub fn min_nan(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MinNan, a, b)
+        self.binary(Op::MinNan.quick(), a, b)
     }
 
     /// The greater of two floats, NaN when either is NaN.
     #[inline]
     pub fn max_nan(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MaxNan, a, b)
+        self.binary(Op::MaxNan.quick(), a, b)
     }
 
     /// `min(max(x, low), high)`.
     #[inline]
     pub fn clamp(&mut self, x: Value, low: Value, high: Value) -> Value {
-        self.ternary(Op::Clamp, x, low, high)
+        self.ternary(Op::Clamp.quick(), x, low, high)
     }
 
     /// `a * b + c` with two roundings for floats; integers wrap.
     #[inline]
     pub fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.ternary(Op::MulAdd, a, b, c)
+        self.ternary(Op::MulAdd.quick(), a, b, c)
     }
 
     /// `a * b + c` of floats with one rounding.
     #[inline]
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.ternary(Op::Fma, a, b, c)
+        self.ternary(Op::Fma.quick(), a, b, c)
     }
 
     /// Bitwise and; of bools logical, both operands evaluated.
     #[inline]
     pub fn and(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::And, a, b)
+        self.binary(Op::And.quick(), a, b)
     }
 
     /// Bitwise or; of bools logical, both operands evaluated.
     #[inline]
     pub fn or(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Or, a, b)
+        self.binary(Op::Or.quick(), a, b)
     }
 
     /// Bitwise exclusive or; of bools logical.
     #[inline]
     pub fn xor(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Xor, a, b)
+        self.binary(Op::Xor.quick(), a, b)
     }
 
     /// Every bit flipped; of bools the negation.
+    #[inline]
     pub fn not(&mut self, a: Value) -> Value {
-        self.unary(Op::Not, a)
+        self.unary(Op::Not.quick(), a)
     }
 
     /// `a` shifted left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn shl(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::Shl, a, amount)
+        self.shifted(Op::Shl.quick(), a, amount)
     }
 
     /// `a` shifted right by `amount` (a `u32`, taken modulo the width); signed types keep the sign.
     #[inline]
     pub fn shr(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::Shr, a, amount)
+        self.shifted(Op::Shr.quick(), a, amount)
     }
 
     /// `a` rotated left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn rotate_left(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::RotateLeft, a, amount)
+        self.shifted(Op::RotateLeft.quick(), a, amount)
     }
 
     /// `a` rotated right by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn rotate_right(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::RotateRight, a, amount)
+        self.shifted(Op::RotateRight.quick(), a, amount)
     }
 
     /// The number of leading zero bits, a `u32`; of 0 the width.
+    #[inline]
     pub fn clz(&mut self, a: Value) -> Value {
-        self.unary(Op::Clz, a)
+        self.unary(Op::Clz.quick(), a)
     }
 
     /// The number of trailing zero bits, a `u32`; of 0 the width.
+    #[inline]
     pub fn ctz(&mut self, a: Value) -> Value {
-        self.unary(Op::Ctz, a)
+        self.unary(Op::Ctz.quick(), a)
     }
 
     /// The number of one bits, a `u32`.
+    #[inline]
     pub fn popcount(&mut self, a: Value) -> Value {
-        self.unary(Op::Popcount, a)
+        self.unary(Op::Popcount.quick(), a)
     }
 
     /// The bits in reverse order.
+    #[inline]
     pub fn reverse_bits(&mut self, a: Value) -> Value {
-        self.unary(Op::ReverseBits, a)
+        self.unary(Op::ReverseBits.quick(), a)
     }
 
     /// The `count` bits of `a` from bit `offset` up, sign-extended for signed types. With W the width, `offset` counts as `min(offset, W)` and `count` as `min(count, W - offset)`.
     #[inline]
     pub fn bitfield_extract(&mut self, a: Value, offset: Value, count: Value) -> Value {
-        self.ternary(Op::BitfieldExtract, a, offset, count)
+        self.any_values(Op::BitfieldExtract, a, offset, count)
     }
 
     /// `a` with the `count` bits from bit `offset` up replaced by the low bits of `b`; bounds as in
@@ -370,54 +407,58 @@ impl KernelBuilder {
     /// The high half of `high:low` shifted left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn funnel_shl(&mut self, high: Value, low: Value, amount: Value) -> Value {
-        self.ternary(Op::FunnelShl, high, low, amount)
+        self.any_values(Op::FunnelShl, high, low, amount)
     }
 
     /// The low half of `high:low` shifted right by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn funnel_shr(&mut self, high: Value, low: Value, amount: Value) -> Value {
-        self.ternary(Op::FunnelShr, high, low, amount)
+        self.any_values(Op::FunnelShr, high, low, amount)
     }
 
     /// Whether `a` equals `b`; false when either is NaN.
     #[inline]
     pub fn eq(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Eq, a, b)
+        self.binary(Op::Eq.quick(), a, b)
     }
 
     /// Whether `a` differs from `b`; true when either is NaN.
     #[inline]
     pub fn ne(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Ne, a, b)
+        self.binary(Op::Ne.quick(), a, b)
     }
 
     /// Whether `a < b`; false when either is NaN.
     #[inline]
     pub fn lt(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Lt, a, b)
+        self.binary(Op::Lt.quick(), a, b)
     }
 
     /// Whether `a <= b`; false when either is NaN.
     #[inline]
     pub fn le(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Le, a, b)
+        self.binary(Op::Le.quick(), a, b)
     }
 
     /// Whether `a > b`; false when either is NaN.
     #[inline]
     pub fn gt(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Gt, a, b)
+        self.binary(Op::Gt.quick(), a, b)
     }
 
     /// Whether `a >= b`; false when either is NaN.
     #[inline]
     pub fn ge(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Ge, a, b)
+        self.binary(Op::Ge.quick(), a, b)
     }
 
     /// `yes` where `condition` (a `bool`) is true, `no` where it is false. Both are evaluated; bits are kept.
     pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        self.ternary(Op::Select, condition, yes, no)
+        self.values(
+            Op::Select.quick(),
+            [condition, yes, no],
+            [Want::Bool, Want::T, Want::T],
+        )
     }
 
     /// The value of `a` as a `ty`, defined for every input: integers keep the low bits and extend by the source's sign,
@@ -433,37 +474,44 @@ impl KernelBuilder {
     }
 
     /// The square root, rounded to nearest even; NaN below zero, −0.0 of −0.0.
+    #[inline]
     pub fn sqrt(&mut self, a: Value) -> Value {
-        self.unary(Op::Sqrt, a)
+        self.unary(Op::Sqrt.quick(), a)
     }
 
     /// `1 / sqrt(a)`; infinite with its sign of zeros, NaN below. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn rsqrt(&mut self, a: Value) -> Value {
-        self.unary(Op::Rsqrt, a)
+        self.unary(Op::Rsqrt.quick(), a)
     }
 
     /// `1 / a`, rounded to nearest even.
+    #[inline]
     pub fn rcp(&mut self, a: Value) -> Value {
-        self.unary(Op::Rcp, a)
+        self.unary(Op::Rcp.quick(), a)
     }
 
     /// The greatest integer not above `a`.
+    #[inline]
     pub fn floor(&mut self, a: Value) -> Value {
-        self.unary(Op::Floor, a)
+        self.unary(Op::Floor.quick(), a)
     }
 
     /// The least integer not below `a`.
+    #[inline]
     pub fn ceil(&mut self, a: Value) -> Value {
-        self.unary(Op::Ceil, a)
+        self.unary(Op::Ceil.quick(), a)
     }
 
     /// `a` without its fraction.
+    #[inline]
     pub fn trunc(&mut self, a: Value) -> Value {
-        self.unary(Op::Trunc, a)
+        self.unary(Op::Trunc.quick(), a)
     }
 
     /// The nearest integer, the even one of two.
+    #[inline]
     pub fn round_even(&mut self, a: Value) -> Value {
-        self.unary(Op::RoundEven, a)
+        self.unary(Op::RoundEven.quick(), a)
     }
 }

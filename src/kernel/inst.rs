@@ -1,5 +1,6 @@
 //! One instruction of the bytecode.
 
+use super::Place;
 use crate::op::{Form, Op};
 use crate::types::{Order, Scope, Type};
 use core::fmt;
@@ -112,6 +113,21 @@ impl Mem {
     pub const fn from_word(word: u32) -> Option<Mem> {
         let n = word & Mem::MAX;
         match word >> Mem::SHIFT {
+            0 => Some(Mem::Buffer(n)),
+            1 => Some(Mem::Shared(n)),
+            2 => Some(Mem::Private(n)),
+            3 => Some(Mem::Table(n)),
+            _ => None,
+        }
+    }
+
+    /// What the place of an id names whose index is a word: nothing where the id is from elsewhere.
+    #[inline(always)]
+    pub(crate) fn from_place(place: Place) -> Option<Mem> {
+        // A word is no greater.
+        let kind = place.index() >> Mem::SHIFT;
+        let n = place.word() & Mem::MAX;
+        match kind {
             0 => Some(Mem::Buffer(n)),
             1 => Some(Mem::Shared(n)),
             2 => Some(Mem::Private(n)),

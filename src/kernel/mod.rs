@@ -17,7 +17,7 @@ pub use decl::{
     TableDecl, Uses,
 };
 pub use id::{Buffer, Private, Scalar, Shared, Table, Value, Var};
-pub(crate) use id::{REFUSED, Stamp};
+pub(crate) use id::{Place, REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
 pub(crate) use signature::{ArrayUse, carrier, push_constant_slot};

@@ -31,7 +31,7 @@ mod subgroup;
 mod control;
 mod quick;
 
-pub(crate) use quick::{Shape, Want};
+pub(crate) use quick::{Quick, Shape, Want};
 
 use crate::types::{Type, TypeSet};
 use core::fmt;

@@ -2,7 +2,7 @@
 //! compiled.
 
 use super::{COUNT, Effect, Form, Makes, Op, Operand, ROWS, Row, Uniformity};
-use crate::types::TypeSet;
+use crate::types::{Type, TypeSet};
 
 /// What a word of an instruction in line must be for the verifier's short way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,6 +117,7 @@ impl Shape {
 /// What the verifier's short ways need of a row, in one place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quick {
+    pub op: Op,
     pub shape: Shape,
     pub makes: Makes,
     pub uniformity: Uniformity,
@@ -129,7 +130,12 @@ pub(crate) struct Quick {
     pub words: u8,
     /// Bits of the operand words that are values or variables.
     pub values: u8,
+    /// What T may be; nothing for [`Shape::Other`].
     pub types: TypeSet,
+    /// What the verifier notes of what is made has these bits of what it noted of T, and those of `sets`: see
+    /// [`crate::verify`].
+    pub keeps: u16,
+    pub sets: u16,
 }
 
 const fn steers(row: &Row) -> bool {
@@ -173,6 +179,7 @@ const fn value_words(row: &Row) -> u8 {
 /// By opcode number; what is no opcode has no types.
 static QUICK: [Quick; 256] = {
     let mut table = [Quick {
+        op: Op::Const,
         shape: Shape::Other,
         makes: Makes::Nothing,
         uniformity: Uniformity::Divergent,
@@ -183,12 +190,18 @@ static QUICK: [Quick; 256] = {
         words: 0,
         values: 0,
         types: TypeSet::NONE,
+        keeps: 0,
+        sets: 0,
     }; 256];
     let mut i = 0;
     while i < COUNT {
         let row = &ROWS[i];
+        let shape = Shape::of(row);
+        let has_short_way = !matches!(shape, Shape::Other);
+        let keeps = matches!(row.makes, Makes::T);
         table[row.op as usize] = Quick {
-            shape: Shape::of(row),
+            op: row.op,
+            shape,
             makes: row.makes,
             uniformity: row.uniformity,
             effect: row.effect,
@@ -197,7 +210,13 @@ static QUICK: [Quick; 256] = {
             steers: steers(row),
             words: row.words() as u8,
             values: value_words(row),
-            types: row.types,
+            types: if has_short_way {
+                row.types
+            } else {
+                TypeSet::NONE
+            },
+            keeps: if keeps { 0xFFFF } else { 0xFF00 },
+            sets: row.makes.of(Type::NONE).code() as u16,
         };
         i += 1;
     }
@@ -205,8 +224,10 @@ static QUICK: [Quick; 256] = {
 };
 
 impl Op {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn quick(self) -> &'static Quick {
         &QUICK[self as usize & 255]
     }
 }
+
+const _: () = assert!(size_of::<Quick>() == 32);

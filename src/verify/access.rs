@@ -5,7 +5,7 @@ use super::check::Checker;
 use super::fault::FaultKind;
 use super::made::Made;
 use super::uniformity::{Level, keeps};
-use crate::kernel::{Draft, Inst, Mem, Ordering, SharedLen, Uses};
+use crate::kernel::{Draft, Inst, Mem, Ordering, Place, SharedLen, Uses};
 use crate::op::{Effect, Makes, Op, Row, Shape};
 use crate::types::{Order, Type, TypeSet};
 
@@ -127,7 +127,7 @@ impl Checker {
     /// The element type of what is accessed and the level of the index, where that is of an index type and, with the
     /// offset, not known to lie outside.
     #[inline(always)]
-    fn place(&self, draft: &Draft, mem: Mem, index: u32, offset: u32) -> Option<(Type, Level)> {
+    fn place(&self, draft: &Draft, mem: Mem, index: Place, offset: u32) -> Option<(Type, Level)> {
         let (elem, len) = match mem {
             Mem::Buffer(n) => (draft.buffers.get(n as usize)?.elem, None),
             Mem::Shared(n) => {
@@ -150,7 +150,7 @@ impl Checker {
         let inside = match len {
             None => true,
             Some(len) => {
-                let known = match draft.insts.get(index as usize) {
+                let known = match draft.insts.get(index.index()) {
                     Some(i) if i.op == Op::Const => i.const_bits(),
                     _ => 0,
                 };
@@ -166,12 +166,12 @@ impl Checker {
         &mut self,
         draft: &Draft,
         mem: Mem,
-        [index, offset]: [u32; 2],
+        index: Place,
+        offset: u32,
         expected: Option<Type>,
     ) -> Option<Made> {
-        let quick = Op::Load.quick();
         let (elem, index) = self.place(draft, mem, index, offset)?;
-        if expected.is_some_and(|ty| ty != elem) || !quick.types.contains(elem) {
+        if expected.is_some_and(|ty| ty != elem) || !Op::Load.quick().types.contains(elem) {
             return None;
         }
         let level = match mem {
@@ -192,30 +192,34 @@ impl Checker {
         Some(Made::value(elem, level))
     }
 
+    /// A plain store of what `value` made.
     #[inline(always)]
     pub(super) fn store(
         &mut self,
         draft: &Draft,
-        inst: Inst,
         mem: Mem,
-        side: &[u32],
+        index: Place,
+        offset: u32,
+        value: Place,
     ) -> Option<Made> {
-        let quick = Op::Store.quick();
-        let (value, offset, end) = match inst.flags {
-            0 => (inst.c, 0, self.side_end),
-            Inst::OFFSET => {
-                let (&[value, offset], end) = self.run(inst, side)?;
-                (value, (offset != 0).then_some(offset)?, end)
-            }
-            _ => return None,
-        };
-        let (elem, _) = self.place(draft, mem, inst.b, offset)?;
-        let fits = self.at(value)?.code() == elem.code() && quick.types.contains(elem);
-        if !fits || !inst.ty.is_none() || !writable(draft, mem) {
+        let (elem, _) = self.place(draft, mem, index, offset)?;
+        let fits = self.at(value)?.code() == elem.code();
+        if !fits || !Op::Store.quick().types.contains(elem) {
             return None;
         }
-        self.side_end = end;
-        self.accessed(&inst, quick.effect, mem);
+        let used = match mem {
+            Mem::Buffer(n) => {
+                if !draft.buffers.get(n as usize)?.access.writes() {
+                    return None;
+                }
+                self.facts.buffers.get_mut(n as usize)?.written = true;
+                Uses::WRITES_BUFFERS
+            }
+            Mem::Shared(_) => Uses::WRITES_SHARED,
+            Mem::Private(_) => return Some(Made::NOTHING),
+            Mem::Table(_) => return None,
+        };
+        self.facts.uses = self.facts.uses.with(used);
         Some(Made::NOTHING)
     }
 
@@ -238,10 +242,10 @@ impl Checker {
         else {
             return None;
         };
-        let (elem, _) = self.place(draft, mem, inst.b, offset)?;
+        let (elem, _) = self.place(draft, mem, Place::of(inst.b), offset)?;
         let mut fits = quick.types.contains(elem) && inst.ty == quick.makes.of(elem);
         for &value in values {
-            fits &= self.at(value)?.code() == elem.code();
+            fits &= self.at(Place::of(value))?.code() == elem.code();
         }
         let open = match mem {
             Mem::Buffer(n) => {
@@ -266,24 +270,15 @@ impl Checker {
 
     /// The words of an instruction in the side table, and where those of the next begin.
     #[inline(always)]
-    fn run<'a, const N: usize>(&self, inst: Inst, side: &'a [u32]) -> Option<(&'a [u32; N], u32)> {
+    pub(super) fn run<'a, const N: usize>(
+        &self,
+        inst: Inst,
+        side: &'a [u32],
+    ) -> Option<(&'a [u32; N], u32)> {
         let rest = side.get(inst.c as usize..)?;
         let run = rest.first_chunk()?;
         let end = inst.c.checked_add(N as u32)?;
         (inst.c == self.side_end).then_some((run, end))
-    }
-}
-
-/// Whether stores to it are allowed.
-#[inline(always)]
-fn writable(draft: &Draft, mem: Mem) -> bool {
-    match mem {
-        Mem::Buffer(n) => {
-            let decl = draft.buffers.get(n as usize);
-            decl.is_some_and(|d| d.access.writes())
-        }
-        Mem::Shared(_) | Mem::Private(_) => true,
-        Mem::Table(_) => false,
     }
 }
 

@@ -3,7 +3,7 @@
 //! The builder steps through the same code while it builds, so a kernel is verified by the time it is complete.
 
 use super::access::{ordering, undeclared};
-use super::blocks::{Block, BlockKind};
+use super::blocks::Block;
 use super::fault::{Fault, FaultKind};
 use super::made::Made;
 use super::uniformity::{Flow, Level, level_made};
@@ -11,17 +11,21 @@ use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
 
+/// What there is room for in every kernel.
+const FEW: usize = 128;
+
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checker {
+    /// The open blocks, the body first.
     pub(super) blocks: Vec<Block>,
-    /// The innermost open loops' places in `blocks`.
-    pub(super) loops: Vec<u32>,
-    /// How many instructions there may be: no more where nothing may follow in the innermost open block.
-    pub(super) room: usize,
+    /// The innermost open loop's place in `blocks`, 0 where none is open.
+    pub(super) innermost: u32,
+    /// What each instruction made, and nothing for some that are to come.
     pub(super) made: Vec<Made>,
-    /// Open blocks in a continuing part, that part included.
-    pub(super) continuing: u32,
+    /// Where nothing may follow in the innermost open block, what was made is put away here: then no short way finds a
+    /// place to note anything.
+    pub(super) away: Vec<Made>,
     pub(super) side_end: u32,
     /// The types of the values made, one bit each by the low bits of their codes.
     pub(super) seen: u32,
@@ -42,41 +46,34 @@ impl Checker {
     /// Begins a kernel.
     pub(crate) fn begin(&mut self) {
         let Checker {
-            blocks,
-            loops,
-            room,
+            blocks: _,
+            innermost: _,
             made,
-            continuing,
+            away,
             side_end,
             seen,
             collective,
-            flow,
+            flow: _,
             in_doubt,
             stale,
             relied,
             facts,
             faults,
         } = self;
-        blocks.clear();
-        blocks.push(Block {
-            kind: BlockKind::Body,
-            start: 0,
-            ended: false,
-            mark: false,
-        });
-        loops.clear();
-        *room = Mem::MAX as usize;
+        if made.is_empty() {
+            core::mem::swap(made, away);
+        }
         made.clear();
-        *continuing = 0;
+        made.resize(FEW, Made::NOTHING);
         *side_end = 0;
         *seen = 0;
         *collective = false;
-        flow.begin(Level::WORKGROUP);
         *in_doubt = false;
         *stale = false;
         *relied = false;
         facts.clear();
         faults.clear();
+        self.open_body();
     }
 
     /// Tells it of a declared buffer.
@@ -84,9 +81,20 @@ impl Checker {
         self.facts.buffers.push(BufferUse::default());
     }
 
-    /// Makes room for so many instructions, which are there already.
+    /// Makes room for so many instructions, and for no more than there may be.
     pub(crate) fn expect(&mut self, insts: usize) {
-        self.made.reserve_exact(insts);
+        let most = Mem::MAX as usize;
+        self.made.resize(insts.min(most), Made::NOTHING);
+    }
+
+    /// Makes room for the instruction with this number, and as many again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_room(&mut self, at: usize) {
+        if !self.ended() {
+            let twice = at.saturating_mul(2).max(FEW);
+            self.expect(twice);
+        }
     }
 
     #[cold]
@@ -101,59 +109,51 @@ impl Checker {
 
     /// Notes an instruction that was found sound.
     #[inline(always)]
-    pub(super) fn note_made(&mut self, made: Made) {
-        self.made.push(made);
+    pub(super) fn note_made(&mut self, at: usize, made: Made) {
+        self.see(made);
+        if let Some(slot) = self.made.get_mut(at) {
+            *slot = made;
+        }
+    }
+
+    /// Notes the type of what is made.
+    #[inline(always)]
+    pub(super) fn see(&mut self, made: Made) {
         self.seen |= 1 << (made.code() & 15);
     }
 
-    /// As [`Checker::thorough`]; the instruction comes in pieces, so that the short ways can keep them in registers.
+    /// All the checks.
     #[cold]
     #[inline(never)]
-    pub(super) fn thorough_of_pieces(
-        &mut self,
-        draft: &Draft,
-        (op, ty, flags): (Op, Type, u8),
-        a: u32,
-        b: u32,
-        c: u32,
-    ) -> bool {
-        let inst = Inst {
-            op,
-            ty,
-            flags,
-            a,
-            b,
-            c,
-        };
-        self.thorough(draft, &inst, &draft.side)
-    }
-
-    /// All the checks.
-    #[inline(never)]
-    pub(super) fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
+    pub(super) fn thorough(&mut self, draft: &Draft, at: usize, inst: &Inst, side: &[u32]) -> bool {
         if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
-            return self.control_flow(inst);
+            return self.control_flow(at, inst);
         }
-        match self.look(draft, inst, side) {
+        match self.look(draft, at, inst, side) {
             Ok(made) => {
                 let level = self.level_made(draft, inst, side);
-                self.note_made(made.at_level(level));
+                self.note_made(at, made.at_level(level));
                 true
             }
             Err(kind) => {
-                self.fault(self.made.len(), inst.op, kind);
-                self.made.push(Made::NOTHING);
+                self.fault(at, inst.op, kind);
                 false
             }
         }
     }
 
     /// Every rule; gives what the instruction makes.
-    fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<Made, FaultKind> {
-        if self.made.len() >= Mem::MAX as usize {
+    fn look(
+        &mut self,
+        draft: &Draft,
+        at: usize,
+        inst: &Inst,
+        side: &[u32],
+    ) -> Result<Made, FaultKind> {
+        if at >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
-        if self.room == 0 {
+        if self.ended() {
             return Err(FaultKind::Unreachable);
         }
         let words = self.form(inst, side)?;
@@ -316,9 +316,9 @@ impl Checker {
     /// The level of what an instruction makes that was found sound. For a variable what is put into it counts.
     fn level_made(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Level {
         match inst.op {
-            Op::VarGet => self.tell(draft, inst.a),
+            Op::VarGet => self.tell(draft, inst.a as usize),
             Op::VarSet => {
-                self.raise(inst.a, self.level(inst.b));
+                self.raise(inst.a as usize, self.level(inst.b));
                 Level::WORKGROUP
             }
             _ if inst.ty.is_none() => Level::WORKGROUP,
@@ -332,11 +332,10 @@ impl Checker {
     /// it. Others are taken as divergent at once: then no doubt is left behind when they turn out to be. An operation that
     /// is refused for that is looked at again, as any.
     #[inline(always)]
-    pub(super) fn tell(&mut self, draft: &Draft, variable: u32) -> Level {
+    pub(super) fn tell(&mut self, draft: &Draft, variable: usize) -> Level {
         let counts = |i: &Inst| i.op == Op::Loop;
-        let diverges =
-            self.repeats() && !draft.insts.get(variable as usize + 1).is_some_and(counts);
-        let Some(made) = self.made.get_mut(variable as usize) else {
+        let diverges = self.repeats() && !draft.insts.get(variable + 1).is_some_and(counts);
+        let Some(made) = self.made.get_mut(variable) else {
             return Level::DIVERGENT;
         };
         if diverges {
@@ -348,11 +347,11 @@ impl Checker {
     /// Raises the level of a variable into which a value of this level is put here. Where no loop is open, nobody who was
     /// told a lower one comes here again.
     #[inline(always)]
-    pub(super) fn raise(&mut self, variable: u32, level: Level) {
+    pub(super) fn raise(&mut self, variable: usize, level: Level) {
         let level = level.join(self.flow.here());
         self.relies(level);
         let repeats = self.repeats();
-        if let Some(made) = self.made.get_mut(variable as usize)
+        if let Some(made) = self.made.get_mut(variable)
             && made.raise(level)
             && repeats
         {
@@ -374,12 +373,6 @@ impl Checker {
     pub(super) fn rose(&mut self) {
         self.stale = true;
         self.in_doubt |= self.relied;
-    }
-
-    /// Whether a loop is open.
-    #[inline(always)]
-    pub(super) fn repeats(&self) -> bool {
-        self.continuing > 0 || !self.loops.is_empty()
     }
 
     /// Canonical form; gives the operand words.
@@ -496,7 +489,9 @@ impl Checker {
         };
         self.facts.uses = self.facts.uses.with(used);
         match row.effect {
-            Effect::Barrier if self.continuing > 0 => return Err(FaultKind::InContinuing(inst.op)),
+            Effect::Barrier if self.in_continuing() => {
+                return Err(FaultKind::InContinuing(inst.op));
+            }
             Effect::Barrier => self.needs(Level::WORKGROUP),
             Effect::Collective => self.needs(Level::SUBGROUP),
             Effect::Pure
@@ -519,9 +514,9 @@ impl Checker {
     }
 
     /// The checks at the end of the body.
-    pub(crate) fn end(&mut self, side: &[u32]) {
+    pub(crate) fn end(&mut self, insts: usize, side: &[u32]) {
         self.facts.uses = self.facts.uses.with(Uses::of_scalars(self.seen));
-        let at = u32::try_from(self.made.len()).ok();
+        let at = u32::try_from(insts).ok();
         let open = self.depth();
         if open > 0 {
             self.faults.push(Fault {

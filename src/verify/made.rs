@@ -5,15 +5,15 @@ use crate::types::Type;
 
 /// What later instructions may name of an instruction, and how uniform it is.
 ///
-/// The low byte is a code like that of a type, in six bits: the type of a value, 48 and a scalar for a variable, 0 for
-/// nothing; the low four bits are ones once the block around it is closed. No set of types has a variable or what is gone,
-/// so that one test of the byte finds the type and sees that it is visible. The high byte is the level, and for a variable
+/// The low byte is a code like that of a type, in six bits: the type of a value, 48 and a scalar for a variable, 48 for
+/// nothing; the low four bits are ones once the block around it is closed. No set of types has any but a value's, so that
+/// one test of the byte finds the type and sees that it is visible. The high byte is the level, and for a variable
 /// whether somebody was told it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Made(u16);
+pub(crate) struct Made(u16);
 
 impl Made {
-    pub(super) const NOTHING: Made = Made(0);
+    pub(super) const NOTHING: Made = Made(Made::VARIABLE as u16);
     const VARIABLE: u8 = 3 << 4;
     const GONE: u8 = 15;
     const TOLD: u16 = 1 << 10;
@@ -55,16 +55,23 @@ impl Made {
         }
     }
 
+    /// With these bits of its own, and those.
+    #[inline(always)]
+    #[must_use]
+    pub(super) const fn making(self, keeps: u16, sets: u16) -> Made {
+        Made(self.0 & keeps | sets)
+    }
+
     /// The type of a visible value.
     #[inline(always)]
     pub(super) fn value_type(self) -> Option<Type> {
-        let visible = self.code() != 0 && !self.is_variable() && !self.is_gone();
+        let visible = !self.is_variable() && !self.is_gone();
         visible.then_some(Type::from_seen_code(self.code()))
     }
 
     /// The type of a visible variable.
     pub(super) fn variable_type(self) -> Option<Type> {
-        let variable = self.is_variable() && !self.is_gone();
+        let variable = self.is_variable() && !self.is_gone() && self.code() != Made::VARIABLE;
         variable.then_some(Type::from_seen_code(self.code() & !Made::VARIABLE))
     }
 
@@ -98,13 +105,10 @@ impl Made {
     }
 
     /// Marks all of a closed block. Blocks nest at most [`super::MAX_DEPTH`] deep, and many bytes go at once.
+    #[inline(always)]
     pub(super) fn close(block: &mut [Made]) {
         for made in block {
-            made.0 |= if made.0 & 0xFF == 0 {
-                0
-            } else {
-                Made::GONE as u16
-            };
+            made.0 |= Made::GONE as u16;
         }
     }
 }

@@ -21,6 +21,7 @@ mod uniformity;
 pub(crate) use check::Checker;
 pub use declare::MAX_NAME;
 pub use fault::{Divergence, Fault, FaultKind, VerifyError};
+pub(crate) use quick::Step;
 pub use uniformity::MAX_PASSES;
 
 use crate::kernel::{DecodeError, Draft, Facts, Kernel};
@@ -47,7 +48,7 @@ impl Verifier {
     pub(crate) fn end(&mut self, draft: &mut Draft) -> Result<Facts, VerifyError> {
         draft.order_names(&mut self.names);
         let draft = &*draft;
-        self.check.end(&draft.side);
+        self.check.end(draft.insts.len(), &draft.side);
         declare::check(draft, &mut self.bindings, &mut self.check.faults);
         // Uniformity is defined for a body that is otherwise sound.
         let asked = self.check.collective && self.check.in_doubt;
@@ -72,8 +73,8 @@ pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
         v.check.buffer();
     }
     v.check.expect(draft.insts.len());
-    for inst in &draft.insts {
-        v.check.step_stored(&draft, inst, &draft.side);
+    for (at, inst) in draft.insts.iter().enumerate() {
+        v.check.step(&draft, at, inst, &draft.side);
     }
     let facts = v.end(&mut draft)?;
     Ok(Kernel::from_verified(Box::new(draft), facts))

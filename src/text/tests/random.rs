@@ -211,7 +211,7 @@ fn kernel(seed: u64, used: &mut Vec<Op>) -> Kernel {
     d.buffers.iter().for_each(|_| v.check.buffer());
     let mut push = |d: &mut Draft, inst: Inst, side: usize| {
         let before = v.check.clone();
-        let sound = v.check.step_stored(d, &inst, &d.side);
+        let sound = v.check.step(d, d.insts.len(), &inst, &d.side);
         if sound {
             d.insts.push(inst);
             used.push(inst.op);

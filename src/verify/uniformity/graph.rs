@@ -4,7 +4,7 @@
 //! algorithm ("Depth-first search and linear graph algorithms", 1972).
 
 use super::names::{Name, Names};
-use super::{Flow, Joins, Level, rule, word};
+use super::{Flow, Frame, Joins, Level, rule, word};
 use crate::kernel::{Draft, Inst};
 use crate::op::{Effect, Op};
 
@@ -130,6 +130,8 @@ impl Step {
 pub(super) struct Graph {
     net: Net,
     flow: Flow<u32>,
+    /// Those of the open blocks, the body first.
+    frames: Vec<Frame<u32>>,
     names: Names,
     /// Control that must not be less uniform than this.
     needed: Vec<(u32, Level)>,
@@ -146,7 +148,8 @@ impl Graph {
         let len = draft.insts.len();
         self.net.last.resize(len, NONE);
         self.net.edges.clear();
-        self.flow.begin(NONE);
+        self.frames.clear();
+        self.frames.push(self.flow.begin(NONE));
         self.names.begin(len);
         self.needed.clear();
         self.states.clear();
@@ -213,18 +216,28 @@ impl Graph {
 
     fn control_flow(&mut self, inst: &Inst, at: u32) {
         let Graph {
-            net, flow, names, ..
+            net,
+            flow,
+            frames,
+            names,
+            ..
         } = self;
+        let Some(&frame) = frames.last() else {
+            return;
+        };
         match inst.op {
-            Op::If => flow.open_if(at, inst.a, net),
-            Op::Else => flow.open_else(at, net),
+            Op::If => frames.push(flow.open_if(at, inst.a, net)),
+            Op::Else => flow.open_else(at, frame, net),
             Op::Loop => {
                 names.open_loop(at);
-                flow.open_loop(at, net);
+                frames.push(flow.open_loop(at, net));
             }
-            Op::Continuing => flow.open_continuing(at, net),
+            Op::Continuing => flow.open_continuing(at, frame, net),
             Op::End => {
-                if flow.end(at, net) {
+                frames.pop();
+                if let Some(&outer) = frames.last()
+                    && flow.end(at, frame, outer, net)
+                {
                     names.end_loop();
                 }
             }
