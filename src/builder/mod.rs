@@ -41,7 +41,7 @@ pub use subgroup::Scan;
 use crate::kernel::{Draft, Inst, Kernel, Place, REFUSED, Stamp, Value};
 use crate::op::{Op, Operand, Quick, Want};
 use crate::types::{Const, Type};
-use crate::verify::{FaultKind, Step, Verifier, VerifyError};
+use crate::verify::{Declared, FaultKind, Step, Verifier, VerifyError};
 
 /// Builds kernels, one after the other.
 ///
@@ -88,6 +88,7 @@ impl KernelBuilder {
         } = self;
         draft.clear();
         verifier.begin();
+        verifier.declared = Declared::kernel(name, workgroup_size);
         *stamp = Stamp::fresh();
         *next_binding = 0;
         *finished = false;
@@ -109,19 +110,17 @@ impl KernelBuilder {
         self.finished = true;
         // From here on every id of this kernel is an id from elsewhere.
         self.stamp = Stamp::FINISHED;
-        let facts = self.verifier.end(&mut self.draft)?;
+        self.verifier.end(&mut self.draft)?;
         let next = self.spare.take().unwrap_or_default();
         let draft = core::mem::replace(&mut self.draft, next);
-        Ok(Kernel::from_verified(draft, facts))
+        Ok(Kernel::from_verified(draft))
     }
 
     /// Takes a kernel's memory back, so that building the next one does not allocate. Between [`KernelBuilder::finish`]
     /// and [`KernelBuilder::reset`]; while a kernel is under construction the memory is dropped.
     pub fn recycle(&mut self, kernel: Kernel) {
-        let (draft, facts) = kernel.into_parts();
         if self.finished {
-            self.spare = Some(core::mem::replace(&mut self.draft, draft));
-            self.verifier.check.facts = facts;
+            self.spare = Some(core::mem::replace(&mut self.draft, kernel.into_draft()));
         }
     }
 

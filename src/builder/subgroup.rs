@@ -144,6 +144,7 @@ impl KernelBuilder {
     /// kernel.
     pub fn require_subgroup_size(&mut self, size: u32) {
         // 0 stands for any size, which is not what was asked for.
+        self.verifier.declared.doubt(true);
         self.draft.subgroup_size = if size == 0 { u32::MAX } else { size };
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Draft {
     pub subgroup_size: u32,
     pub insts: Vec<Inst>,
     pub side: Vec<u32>,
+    /// What the verifier found out about the body: nothing before it is done.
+    pub facts: Facts,
 }
 
 impl Draft {
@@ -65,6 +67,8 @@ impl Draft {
             subgroup_size,
             insts,
             side,
+            // The verifier clears the memory that it finds here.
+            facts: _,
         } = self;
         names.clear();
         *name = Name::default();
@@ -110,9 +114,8 @@ impl Draft {
             .chain(tables.iter().map(|d| d.name))
     }
 
-    /// Brings the pool into the canonical order, so that equal kernels are equal bytes whatever the order of their
-    /// declarations. `scratch` is memory for the new pool.
-    pub(crate) fn order_names(&mut self, scratch: &mut String) {
+    /// Whether the pool is in the canonical order.
+    pub(crate) fn has_ordered_names(&self) -> bool {
         let mut end = 0;
         let mut follows = |n: Name| {
             let follows = n.start == end;
@@ -120,14 +123,19 @@ impl Draft {
             end = n.start + n.len;
             follows
         };
-        // One list after the other: most kernels have two of them, and their names in order.
-        let ordered = follows(self.name)
+        follows(self.name)
             && self.buffers.iter().all(|d| follows(d.name))
             && self.scalars.iter().all(|d| follows(d.name))
             && self.shared.iter().all(|d| follows(d.name))
             && self.private.iter().all(|d| follows(d.name))
-            && self.tables.iter().all(|d| follows(d.name));
-        if ordered && end as usize == self.names.len() {
+            && self.tables.iter().all(|d| follows(d.name))
+            && end as usize == self.names.len()
+    }
+
+    /// Brings the pool into the canonical order, so that equal kernels are equal bytes whatever the order of their
+    /// declarations. `scratch` is memory for the new pool.
+    pub(crate) fn order_names(&mut self, scratch: &mut String) {
+        if self.has_ordered_names() {
             return;
         }
         scratch.clear();
@@ -204,18 +212,17 @@ impl Facts {
 pub struct Kernel {
     // A kernel is moved more often than it is read.
     draft: Box<Draft>,
-    facts: Facts,
 }
 
 impl Kernel {
     /// Only the verifier calls this.
-    pub(crate) fn from_verified(draft: Box<Draft>, facts: Facts) -> Kernel {
-        Kernel { draft, facts }
+    pub(crate) fn from_verified(draft: Box<Draft>) -> Kernel {
+        Kernel { draft }
     }
 
     /// Gives the memory back.
-    pub(crate) fn into_parts(self) -> (Box<Draft>, Facts) {
-        (self.draft, self.facts)
+    pub(crate) fn into_draft(self) -> Box<Draft> {
+        self.draft
     }
 
     pub(crate) fn draft(&self) -> &Draft {
@@ -311,12 +318,12 @@ impl Kernel {
 
     /// What the body uses.
     pub fn uses(&self) -> Uses {
-        self.facts.uses
+        self.draft.facts.uses
     }
 
     /// How the body uses each buffer, by number.
     pub fn buffer_uses(&self) -> &[BufferUse] {
-        &self.facts.buffers
+        &self.draft.facts.buffers
     }
 
     /// Bytes of static shared memory, each array aligned to 16 bytes as all emitters lay them out; `None` when the sum

@@ -27,8 +27,6 @@ pub(crate) struct Checker {
     /// place to note anything.
     pub(super) away: Vec<Made>,
     pub(super) side_end: u32,
-    /// The types of the values made, one bit each by the low bits of their codes.
-    pub(super) seen: u32,
     /// Whether uniformity is asked for.
     pub collective: bool,
     pub(super) flow: Flow<Level>,
@@ -51,7 +49,6 @@ impl Checker {
             made,
             away,
             side_end,
-            seen,
             collective,
             flow: _,
             in_doubt,
@@ -66,7 +63,6 @@ impl Checker {
         made.clear();
         made.resize(FEW, Made::NOTHING);
         *side_end = 0;
-        *seen = 0;
         *collective = false;
         *in_doubt = false;
         *stale = false;
@@ -119,7 +115,7 @@ impl Checker {
     /// Notes the type of what is made.
     #[inline(always)]
     pub(super) fn see(&mut self, made: Made) {
-        self.seen |= 1 << (made.code() & 15);
+        self.facts.uses = self.facts.uses.with(Uses::of_code(made.code()));
     }
 
     /// All the checks.
@@ -513,9 +509,17 @@ impl Checker {
         self.relies(here);
     }
 
+    /// Whether the body is complete and beyond doubt.
+    #[inline(always)]
+    pub(super) fn ends(&self, draft: &Draft) -> bool {
+        self.blocks.len() == 1
+            && self.side_end as usize == draft.side.len()
+            && !(self.collective && self.in_doubt)
+            && self.faults.is_empty()
+    }
+
     /// The checks at the end of the body.
     pub(crate) fn end(&mut self, insts: usize, side: &[u32]) {
-        self.facts.uses = self.facts.uses.with(Uses::of_scalars(self.seen));
         let at = u32::try_from(insts).ok();
         let open = self.depth();
         if open > 0 {

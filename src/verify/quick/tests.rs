@@ -205,7 +205,6 @@ fn every_opcode_goes_the_same_way() {
             assert_eq!(short.made, thorough.made, "{inst:?}");
             assert_eq!(short.facts, thorough.facts, "{inst:?}");
             assert_eq!(short.faults, thorough.faults, "{inst:?}");
-            assert_eq!(short.seen, thorough.seen, "{inst:?}");
             assert_eq!(short.collective, thorough.collective, "{inst:?}");
             let doubts = |c: &Checker| [c.in_doubt, c.stale, c.relied];
             assert_eq!(doubts(&short), doubts(&thorough), "{inst:?}");
