@@ -1,7 +1,7 @@
 //! Structured control flow: the flat calls, and helpers that take closures.
 
 use super::KernelBuilder;
-use crate::kernel::{Inst, Value, Var};
+use crate::kernel::{Inst, Place, Value, Var};
 use crate::op::Op;
 use crate::types::{Const, Type, TypeSet};
 use crate::verify::FaultKind;
@@ -11,25 +11,45 @@ impl KernelBuilder {
     #[inline(never)]
     fn mark(&mut self, op: Op) {
         let at = self.draft.insts.len();
+        if at == self.draft.insts.capacity() {
+            return self.mark_in_more_memory(op);
+        }
         self.draft.insts.push(Inst::new(op, Type::NONE));
         self.verifier.check.control(at, op, 0, true);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn mark_in_more_memory(&mut self, op: Op) {
+        self.draft.insts.reserve(1);
+        self.mark(op);
+    }
+
     /// Opens a block run where `condition` (a `bool`) is true. [`KernelBuilder::end`] closes it.
     pub fn begin_if(&mut self, condition: Value) {
-        let at = self.draft.insts.len();
-        match self.operand(Op::If, condition) {
-            Some(a) => {
-                self.draft.insts.push(Inst {
-                    a,
-                    ..Inst::new(Op::If, Type::NONE)
-                });
-                self.verifier.check.open_if(at, a, true);
-            }
-            None => {
-                self.verifier.check.open_refused(at);
-                self.draft.insts.push(Inst::new(Op::If, Type::NONE));
-            }
+        let (at, place) = (self.draft.insts.len(), condition.place(self.stamp));
+        if place.index() >= at || at == self.draft.insts.capacity() {
+            return self.if_in_doubt(place);
+        }
+        let a = place.word();
+        self.draft.insts.push(Inst {
+            a,
+            ..Inst::new(Op::If, Type::NONE)
+        });
+        self.verifier.check.control(at, Op::If, a, true);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn if_in_doubt(&mut self, condition: Place) {
+        let (at, mut inst) = (self.draft.insts.len(), Inst::new(Op::If, Type::NONE));
+        let operand = self.operand(Op::If, Value::at(condition, self.stamp));
+        inst.a = operand.unwrap_or(0);
+        self.draft.insts.push(inst);
+        let check = &mut self.verifier.check;
+        match operand {
+            Some(a) => _ = check.control(at, Op::If, a, true),
+            None => check.open_refused_if(at),
         }
     }
 

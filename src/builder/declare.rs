@@ -48,21 +48,13 @@ impl BufferOptions {
 }
 
 impl KernelBuilder {
-    /// Keeps a name, and notes whose it is and of which type.
-    #[inline(always)]
-    fn name(&mut self, name: &str, kind: Kind, number: u32, of: Type, types: TypeSet) -> Name {
-        self.verifier.declared.note(kind, number, of, types);
-        match self.draft.intern(name) {
-            Some(name) => name,
-            None => self.too_many_names(),
-        }
-    }
-
-    #[cold]
+    /// Keeps a name; a fault is one of this opcode.
     #[inline(never)]
-    fn too_many_names(&mut self) -> Name {
-        self.fault(Op::Param, FaultKind::TooMany("bytes of names"));
-        Name::default()
+    pub(super) fn name(&mut self, op: Op, name: &str) -> Name {
+        self.draft.intern(name).unwrap_or_else(|| {
+            self.fault(op, FaultKind::TooMany("bytes of names"));
+            Name::default()
+        })
     }
 
     /// A declaration's number; past 2^28 the verifier refuses the kernel, until then the number is cut to fit.
@@ -116,7 +108,10 @@ impl KernelBuilder {
         [set, binding]: [u32; 2],
     ) -> Buffer {
         let number = Self::number(self.draft.buffers.len());
-        let name = self.name(name, Kind::Buffer, number, elem, TypeSet::ELEMENTS);
+        self.verifier
+            .declared
+            .note(Kind::Buffer, number, elem, TypeSet::ELEMENTS);
+        let name = self.name(Op::Param, name);
         self.draft.params.push(ParamRef::Buffer(number));
         self.draft.buffers.push(BufferDecl {
             name,
@@ -139,7 +134,10 @@ impl KernelBuilder {
     #[inline(never)]
     fn next_scalar(&mut self, name: &str, ty: Type) -> Scalar {
         let number = Self::number(self.draft.scalars.len());
-        let name = self.name(name, Kind::Scalar, number, ty, TypeSet::ALL);
+        self.verifier
+            .declared
+            .note(Kind::Scalar, number, ty, TypeSet::ALL);
+        let name = self.name(Op::Param, name);
         self.draft.params.push(ParamRef::Scalar(number));
         self.draft.scalars.push(ScalarDecl { name, ty });
         Scalar::new(number, self.stamp)
@@ -167,7 +165,10 @@ impl KernelBuilder {
     #[inline(never)]
     fn next_shared(&mut self, name: &str, elem: Type, len: SharedLen, zeroed: bool) -> Shared {
         let number = Self::number(self.draft.shared.len());
-        let name = self.name(name, Kind::Shared, number, elem, TypeSet::ELEMENTS);
+        self.verifier
+            .declared
+            .note(Kind::Shared, number, elem, TypeSet::ELEMENTS);
+        let name = self.name(Op::Param, name);
         self.verifier.declared.doubt(match len {
             SharedLen::Static(len) => !sized(elem, len),
             SharedLen::Dynamic => true,
@@ -199,10 +200,7 @@ impl KernelBuilder {
     ) -> Table {
         let elem = elem.into();
         self.verifier.declared.doubt(true);
-        let name = match self.draft.intern(name) {
-            Some(name) => name,
-            None => self.too_many_names(),
-        };
+        let name = self.name(Op::Param, name);
         let number = Self::number(self.draft.tables.len());
         let start = self.draft.data.len();
         let mut sound = true;
@@ -238,7 +236,10 @@ impl KernelBuilder {
     #[inline(never)]
     fn next_private(&mut self, name: &str, elem: Type, len: u32) -> Private {
         let number = Self::number(self.draft.private.len());
-        let name = self.name(name, Kind::Private, number, elem, TypeSet::ELEMENTS);
+        self.verifier
+            .declared
+            .note(Kind::Private, number, elem, TypeSet::ELEMENTS);
+        let name = self.name(Op::Param, name);
         self.verifier.declared.doubt(!sized(elem, len));
         self.draft.private.push(PrivateDecl { name, elem, len });
         Private::new(number, self.stamp)

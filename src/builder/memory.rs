@@ -350,7 +350,11 @@ impl KernelBuilder {
     /// Waits for every thread of the workgroup; what each wrote before, to shared memory and buffers, the others see
     /// after. Every thread of the workgroup must reach it: the verifier checks that.
     pub fn workgroup_barrier(&mut self) {
-        self.push(Inst::new(Op::WorkgroupBarrier, Type::NONE));
+        let op = Op::WorkgroupBarrier;
+        let step = self.verifier.check.step_barrier(self.draft.insts.len());
+        if append(&mut self.draft, self.stamp, step, op, 0, [0; 3]).is_none() {
+            self.push_pieces(op, Type::NONE, 0, [0; 3]);
+        }
     }
 
     /// Orders this thread's accesses before it and after it, as the threads of `scope` see them. Waits for nobody.

@@ -93,10 +93,7 @@ impl KernelBuilder {
         *next_binding = 0;
         *finished = false;
         draft.workgroup_size = workgroup_size;
-        match draft.intern(name) {
-            Some(name) => draft.name = name,
-            None => self.fault(Op::Const, FaultKind::TooMany("bytes of names")),
-        }
+        self.draft.name = self.name(Op::Const, name);
     }
 
     /// Verifies the kernel and returns it. The builder then refuses everything until [`KernelBuilder::reset`].

@@ -88,11 +88,14 @@ impl Draft {
 
     /// Adds a name to the pool. `None` when the pool would pass 2^32 bytes.
     pub(crate) fn intern(&mut self, text: &str) -> Option<Name> {
-        let start = u32::try_from(self.names.len()).ok()?;
-        let len = u32::try_from(text.len()).ok()?;
-        start.checked_add(len)?;
+        let (start, len) = (self.names.len(), text.len());
+        u32::try_from(start.checked_add(len)?).ok()?;
         self.names.push_str(text);
-        Some(Name { start, len })
+        // Neither is greater than the sum.
+        Some(Name {
+            start: start as u32,
+            len: len as u32,
+        })
     }
 
     /// Every name in the canonical order: the kernel's, then those of buffers, scalars, shared and private arrays.

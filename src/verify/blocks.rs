@@ -4,7 +4,7 @@ use super::MAX_DEPTH;
 use super::check::Checker;
 use super::fault::FaultKind;
 use super::made::Made;
-use super::uniformity::{Frame, Joins, Level};
+use super::uniformity::{Flow, Frame, Joins, Level};
 use crate::kernel::{Inst, Mem, Place};
 use crate::op::Op;
 use crate::types::Type;
@@ -23,16 +23,33 @@ pub(super) enum BlockKind {
 pub(super) struct Block {
     kind: BlockKind,
     /// Nothing may follow in it.
-    ended: bool,
+    pub(super) ended: bool,
     /// For `Else`: the `if` part ended too. For loops: something breaks out of it.
     mark: bool,
+    /// Whether a loop's body is open.
+    in_loop: bool,
     /// Whether it is a continuing part or in one.
-    continuing: bool,
+    pub(super) in_continuing: bool,
+    /// For a loop's body, whether something breaks out of the loop around it.
+    breaks_around: bool,
+    frame: Frame<Level>,
     /// Where it begins: the place of the instruction that opened it.
     start: u32,
-    /// The innermost loop around it, as [`Checker::innermost`].
-    around: u32,
-    frame: Frame<Level>,
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block {
+            kind: BlockKind::Body,
+            ended: false,
+            mark: false,
+            in_loop: false,
+            in_continuing: false,
+            breaks_around: false,
+            frame: Flow::default().frame(),
+            start: 0,
+        }
+    }
 }
 
 /// Why an instruction cannot stand where it does: what the checks of control flow need of a [`FaultKind`], in a byte.
@@ -79,18 +96,13 @@ impl Joins<Level> for Known {
 impl Checker {
     /// Opens the body.
     pub(super) fn open_body(&mut self) {
-        self.blocks.clear();
-        self.innermost = 0;
         let frame = self.flow.begin(Level::WORKGROUP);
-        self.blocks.push(Block {
-            kind: BlockKind::Body,
-            ended: false,
-            mark: false,
-            continuing: false,
-            start: 0,
-            around: 0,
+        self.around.clear();
+        self.breaks = false;
+        self.top = Block {
             frame,
-        });
+            ..Block::default()
+        };
     }
 
     /// All the checks of an instruction that opens, divides, closes or leaves a block.
@@ -107,6 +119,9 @@ impl Checker {
     /// As [`Checker::control_flow`], for an instruction of canonical form or not.
     #[inline(always)]
     pub(crate) fn control(&mut self, at: usize, op: Op, condition: u32, canonical: bool) -> bool {
+        if at >= Mem::MAX as usize {
+            return self.refuse(at, op, condition, Refusal::TooMany);
+        }
         match op {
             Op::If => self.open_if(at, condition, canonical),
             Op::Else => self.open_else(at, canonical),
@@ -118,64 +133,53 @@ impl Checker {
     }
 
     #[inline(never)]
-    pub(crate) fn open_if(&mut self, at: usize, condition: u32, canonical: bool) -> bool {
-        let made = self.at(Place::of(condition));
-        let sound = match (numbered(at), self.opening()) {
-            (Err(refusal), _) => return self.refuse(at, Op::If, condition, refusal),
-            (_, Err(refusal)) => Err(refusal),
-            _ if !canonical => Err(Refusal::Canonical),
-            _ => match made {
+    fn open_if(&mut self, at: usize, condition: u32, canonical: bool) -> bool {
+        let sound = self.opening().and_then(|()| {
+            bare(canonical)?;
+            match self.at(Place::of(condition)) {
                 Some(made) if made.code() == Type::BOOL.code() => Ok(made.level()),
                 _ => Err(Refusal::Condition),
-            },
-        };
-        // Opened all the same, so that its `end` is no second fault.
-        let frame = match sound {
-            Ok(level) => self.flow.open_if(ANY, level, &mut Known::default()),
-            Err(_) => self.flow.frame(),
-        };
-        self.push(BlockKind::If, at, false, frame);
-        match sound {
-            Ok(_) => {
-                self.relies(self.flow.here());
-                true
             }
-            Err(refusal) => self.refuse(at, Op::If, condition, refusal),
-        }
+        });
+        let level = match sound {
+            Ok(level) => level,
+            Err(refusal) => {
+                // Opened all the same, so that its `end` is no second fault.
+                self.open_refused(BlockKind::If, at);
+                return self.refuse(at, Op::If, condition, refusal);
+            }
+        };
+        let frame = self.flow.open_if(ANY, level, &mut Known::default());
+        self.push(BlockKind::If, at, frame);
+        self.relies(self.flow.here());
+        true
     }
 
     #[inline(never)]
     fn open_loop(&mut self, at: usize, canonical: bool) -> bool {
-        let sound = match (numbered(at), self.opening()) {
-            (Err(refusal), _) => return self.refuse(at, Op::Loop, 0, refusal),
-            (_, Err(refusal)) => Err(refusal),
-            _ if self.in_continuing() => Err(Refusal::InContinuing),
-            _ => bare(canonical),
-        };
+        let sound = self.opening().and_then(|()| match self.top.in_continuing {
+            false => bare(canonical),
+            true => Err(Refusal::InContinuing),
+        });
         if !self.repeats() {
             self.stale = false;
             self.relied = false;
         }
-        let frame = match sound {
-            Ok(()) => self.flow.open_loop(ANY, &mut Known::default()),
-            Err(_) => self.flow.frame(),
-        };
-        // At most `MAX_DEPTH` blocks are open, and one for each instruction too many.
-        let innermost = self.blocks.len() as u32;
-        self.push(BlockKind::Loop, at, false, frame);
-        self.innermost = innermost;
-        match sound {
-            Ok(()) => true,
-            Err(refusal) => self.refuse(at, Op::Loop, 0, refusal),
+        if let Err(refusal) = sound {
+            self.open_refused(BlockKind::Loop, at);
+            return self.refuse(at, Op::Loop, 0, refusal);
         }
+        let frame = self.flow.open_loop(ANY, &mut Known::default());
+        self.push(BlockKind::Loop, at, frame);
+        true
     }
 
     /// Whether a block can be opened here.
     #[inline(always)]
     fn opening(&self) -> Result<(), Refusal> {
-        if self.ended() {
+        if self.top.ended {
             Err(Refusal::Unreachable)
-        } else if self.blocks.len() > MAX_DEPTH {
+        } else if self.around.len() >= MAX_DEPTH {
             Err(Refusal::TooDeep)
         } else {
             Ok(())
@@ -184,103 +188,118 @@ impl Checker {
 
     #[inline(never)]
     fn open_else(&mut self, at: usize, canonical: bool) -> bool {
-        match self.dividing(at, canonical, BlockKind::If) {
-            Ok(top) => {
-                self.pop(at);
-                self.flow.open_else(ANY, top.frame, &mut Known::default());
-                self.push(BlockKind::Else, at, top.ended, top.frame);
-                true
-            }
-            Err(refusal) => self.refuse(at, Op::Else, 0, refusal),
+        if let Err(refusal) = self.dividing(canonical, BlockKind::If) {
+            return self.refuse(at, Op::Else, 0, refusal);
         }
+        let Block { frame, ended, .. } = self.divide(BlockKind::Else, at);
+        self.top.mark = ended;
+        self.flow.open_else(ANY, frame, &mut Known::default());
+        true
     }
 
     #[inline(never)]
     fn open_continuing(&mut self, at: usize, canonical: bool) -> bool {
-        match self.dividing(at, canonical, BlockKind::Loop) {
-            Ok(top) => {
-                self.pop(at);
-                self.flow
-                    .open_continuing(ANY, top.frame, &mut Known::default());
-                self.push(BlockKind::Continuing, at, top.mark, top.frame);
-                true
-            }
-            Err(refusal) => self.refuse(at, Op::Continuing, 0, refusal),
+        if let Err(refusal) = self.dividing(canonical, BlockKind::Loop) {
+            return self.refuse(at, Op::Continuing, 0, refusal);
+        }
+        let Block {
+            frame,
+            breaks_around,
+            ..
+        } = self.divide(BlockKind::Continuing, at);
+        self.top.mark = core::mem::replace(&mut self.breaks, breaks_around);
+        self.top.in_continuing = true;
+        self.top.in_loop = self.around.last().is_some_and(|outer| outer.in_loop);
+        self.flow.open_continuing(ANY, frame, &mut Known::default());
+        true
+    }
+
+    /// Whether the innermost block is of this kind.
+    #[inline(always)]
+    fn dividing(&self, canonical: bool, kind: BlockKind) -> Result<(), Refusal> {
+        bare(canonical)?;
+        if self.top.kind == kind {
+            Ok(())
+        } else {
+            Err(Refusal::Mismatched)
         }
     }
 
-    /// The innermost block, which is to be of this kind.
+    /// Closes the innermost block, which it gives, and opens one of this kind in its place.
     #[inline(always)]
-    fn dividing(&self, at: usize, canonical: bool, kind: BlockKind) -> Result<Block, Refusal> {
-        numbered(at)?;
-        bare(canonical)?;
-        match self.blocks.last() {
-            Some(&top) if top.kind == kind => Ok(top),
-            _ => Err(Refusal::Mismatched),
-        }
+    fn divide(&mut self, kind: BlockKind, at: usize) -> Block {
+        let top = self.top;
+        self.close(at);
+        self.top = Block {
+            kind,
+            ended: false,
+            // There are at most 2^28 instructions.
+            start: at as u32,
+            ..top
+        };
+        top
     }
 
     #[inline(never)]
     fn end_of_block(&mut self, at: usize, canonical: bool) -> bool {
-        let (top, never_passed) = match self.ending(at, canonical) {
-            Ok(ending) => ending,
+        let never_passed = match self.ending(canonical) {
+            Ok(never_passed) => never_passed,
             Err(refusal) => return self.refuse(at, Op::End, 0, refusal),
         };
-        let outer = self.pop(at);
-        if never_passed {
-            self.end_block();
+        let frame = self.top.frame;
+        self.close(at);
+        self.top = self.around.pop().unwrap_or_default();
+        self.top.ended |= never_passed;
+        if self.top.ended {
+            self.put_away();
         }
         let mut known = Known::default();
-        self.flow.end(ANY, top.frame, outer, &mut known);
+        self.flow.end(ANY, frame, self.top.frame, &mut known);
         if known.rose {
             self.rose();
         }
         true
     }
 
-    /// The innermost block, and whether nothing comes past its end.
+    /// Whether nothing comes past the end of the innermost block.
     #[inline(always)]
-    fn ending(&self, at: usize, canonical: bool) -> Result<(Block, bool), Refusal> {
-        numbered(at)?;
+    fn ending(&self, canonical: bool) -> Result<bool, Refusal> {
         bare(canonical)?;
-        let top = *self.blocks.last().ok_or(Refusal::Mismatched)?;
+        let top = &self.top;
         match top.kind {
-            BlockKind::If => Ok((top, false)),
-            BlockKind::Else => Ok((top, top.ended && top.mark)),
-            BlockKind::Continuing => Ok((top, !top.mark)),
+            BlockKind::If => Ok(false),
+            BlockKind::Else => Ok(top.ended && top.mark),
+            BlockKind::Continuing => Ok(!top.mark),
             BlockKind::Body | BlockKind::Loop => Err(Refusal::Mismatched),
         }
     }
 
     #[inline(never)]
     fn leave(&mut self, at: usize, op: Op, canonical: bool) -> bool {
-        if let Err(refusal) = self.leaving(at, op, canonical) {
+        if let Err(refusal) = self.leaving(op, canonical) {
             return self.refuse(at, op, 0, refusal);
         }
+        self.breaks |= op == Op::Break;
         self.relies(self.flow.here());
         self.flow.leave(op, ANY, &mut Known::default());
-        self.end_block();
+        self.top.ended = true;
+        self.put_away();
         true
     }
 
     #[inline(always)]
-    fn leaving(&mut self, at: usize, op: Op, canonical: bool) -> Result<(), Refusal> {
-        numbered(at)?;
-        if self.ended() {
+    fn leaving(&self, op: Op, canonical: bool) -> Result<(), Refusal> {
+        if self.top.ended {
             return Err(Refusal::Unreachable);
         }
         bare(canonical)?;
-        if self.in_continuing() {
-            return Err(Refusal::InContinuing);
+        if self.top.in_continuing {
+            Err(Refusal::InContinuing)
+        } else if matches!(op, Op::Break | Op::Continue) && !self.top.in_loop {
+            Err(Refusal::OutsideLoop)
+        } else {
+            Ok(())
         }
-        if let Op::Break | Op::Continue = op {
-            let innermost = match self.innermost {
-                0 => None,
-                innermost => self.blocks.get_mut(innermost as usize),
-            };
-            innermost.ok_or(Refusal::OutsideLoop)?.mark |= op == Op::Break;
-        }
-        Ok(())
     }
 
     /// Notes why an instruction cannot stand where it does.
@@ -305,102 +324,78 @@ impl Checker {
     }
 
     /// Opens the block of an `if` that was refused for another reason already told.
-    pub(crate) fn open_refused(&mut self, at: usize) {
+    pub(crate) fn open_refused_if(&mut self, at: usize) {
+        self.open_refused(BlockKind::If, at);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_refused(&mut self, kind: BlockKind, at: usize) {
         let frame = self.flow.frame();
-        self.push(BlockKind::If, at, false, frame);
+        self.push(kind, at, frame);
     }
 
-    /// Nothing may follow in the innermost open block.
     #[inline(always)]
-    fn end_block(&mut self) {
-        if let Some(block) = self.blocks.last_mut().filter(|block| !block.ended) {
-            block.ended = true;
-            core::mem::swap(&mut self.made, &mut self.away);
+    fn push(&mut self, kind: BlockKind, at: usize, frame: Frame<Level>) {
+        let outer = self.top;
+        if outer.ended {
+            self.put_away();
         }
-    }
-
-    /// Whether nothing may follow in the innermost open block.
-    #[inline(always)]
-    pub(super) fn ended(&self) -> bool {
-        self.blocks.last().is_some_and(|block| block.ended)
-    }
-
-    #[inline(always)]
-    fn push(&mut self, kind: BlockKind, at: usize, mark: bool, frame: Frame<Level>) {
-        let continuing = kind == BlockKind::Continuing || self.in_continuing();
-        if self.ended() {
-            core::mem::swap(&mut self.made, &mut self.away);
+        let breaks_around = self.breaks;
+        if kind == BlockKind::Loop {
+            self.breaks = false;
         }
-        self.blocks.push(Block {
+        self.around.push(outer);
+        self.top = Block {
             kind,
             ended: false,
-            mark,
-            continuing,
+            mark: false,
+            in_loop: outer.in_loop || kind == BlockKind::Loop,
+            in_continuing: outer.in_continuing,
+            breaks_around,
+            frame,
             // There are at most 2^28 instructions.
             start: at as u32,
-            around: self.innermost,
-            frame,
-        });
+        };
     }
 
-    /// Closes the innermost block, in which the instruction with this number is the last; gives the frame of the one
-    /// around it.
+    /// Closes the values of the innermost block, in which the instruction before this number is the last. What was made is
+    /// in its place then.
     #[inline(always)]
-    fn pop(&mut self, at: usize) -> Frame<Level> {
-        let popped = self.blocks.pop();
-        let Some((block, outer)) = popped.zip(self.blocks.last()) else {
-            return self.flow.frame();
-        };
-        let frame = outer.frame;
-        self.innermost = block.around;
-        if block.ended {
-            core::mem::swap(&mut self.made, &mut self.away);
+    fn close(&mut self, at: usize) {
+        if self.top.ended {
+            self.put_away();
         }
         // Where blocks nest deeper the kernel is refused, and the block above closes the values: time stays linear.
         let end = at.min(self.made.len());
-        if self.blocks.len() <= MAX_DEPTH
-            && let Some(inside) = self.made.get_mut(block.start as usize..end)
+        if self.around.len() <= MAX_DEPTH
+            && let Some(inside) = self.made.get_mut(self.top.start as usize..end)
         {
             Made::close(inside);
         }
-        if self.ended() {
-            core::mem::swap(&mut self.made, &mut self.away);
-        }
-        frame
     }
 
-    /// Whether the innermost open block is a continuing part, or in one.
+    /// Puts what was made away, or back.
     #[inline(always)]
-    pub(super) fn in_continuing(&self) -> bool {
-        self.blocks.last().is_some_and(|block| block.continuing)
+    fn put_away(&mut self) {
+        core::mem::swap(&mut self.made, &mut self.away);
     }
 
     /// Whether a loop is open.
     #[inline(always)]
     pub(super) fn repeats(&self) -> bool {
-        self.innermost != 0 || self.in_continuing()
+        self.top.in_loop || self.top.in_continuing
     }
 
     /// The number of open blocks beside the body.
     pub(crate) fn depth(&self) -> usize {
-        self.blocks.len() - 1
+        self.around.len()
     }
 
     /// Whether the innermost open block is a loop's body.
+    #[inline(always)]
     pub(crate) fn in_loop_body(&self) -> bool {
-        self.blocks
-            .last()
-            .is_some_and(|b| b.kind == BlockKind::Loop)
-    }
-}
-
-/// Whether an instruction can have this number.
-#[inline(always)]
-fn numbered(at: usize) -> Result<(), Refusal> {
-    if at < Mem::MAX as usize {
-        Ok(())
-    } else {
-        Err(Refusal::TooMany)
+        self.top.kind == BlockKind::Loop
     }
 }
 

@@ -17,10 +17,11 @@ const FEW: usize = 128;
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checker {
-    /// The open blocks, the body first.
-    pub(super) blocks: Vec<Block>,
-    /// The innermost open loop's place in `blocks`, 0 where none is open.
-    pub(super) innermost: u32,
+    /// The innermost open block, and those around it, the body first.
+    pub(super) top: Block,
+    pub(super) around: Vec<Block>,
+    /// Whether something breaks out of the innermost open loop.
+    pub(super) breaks: bool,
     /// What each instruction made, and nothing for some that are to come.
     pub(super) made: Vec<Made>,
     /// Where nothing may follow in the innermost open block, what was made is put away here: then no short way finds a
@@ -44,8 +45,9 @@ impl Checker {
     /// Begins a kernel.
     pub(crate) fn begin(&mut self) {
         let Checker {
-            blocks: _,
-            innermost: _,
+            top: _,
+            around: _,
+            breaks: _,
             made,
             away,
             side_end,
@@ -87,7 +89,7 @@ impl Checker {
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&mut self, at: usize) {
-        if !self.ended() {
+        if !self.top.ended {
             let twice = at.saturating_mul(2).max(FEW);
             self.expect(twice);
         }
@@ -149,7 +151,7 @@ impl Checker {
         if at >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
-        if self.ended() {
+        if self.top.ended {
             return Err(FaultKind::Unreachable);
         }
         let words = self.form(inst, side)?;
@@ -485,7 +487,7 @@ impl Checker {
         };
         self.facts.uses = self.facts.uses.with(used);
         match row.effect {
-            Effect::Barrier if self.in_continuing() => {
+            Effect::Barrier if self.top.in_continuing => {
                 return Err(FaultKind::InContinuing(inst.op));
             }
             Effect::Barrier => self.needs(Level::WORKGROUP),
@@ -512,7 +514,7 @@ impl Checker {
     /// Whether the body is complete and beyond doubt.
     #[inline(always)]
     pub(super) fn ends(&self, draft: &Draft) -> bool {
-        self.blocks.len() == 1
+        self.around.is_empty()
             && self.side_end as usize == draft.side.len()
             && !(self.collective && self.in_doubt)
             && self.faults.is_empty()

@@ -177,6 +177,17 @@ impl Checker {
         self.noting(at, made, Type::NONE)
     }
 
+    /// As [`Checker::step_values`] for a barrier of the workgroup.
+    #[inline(always)]
+    pub(crate) fn step_barrier(&mut self, at: usize) -> Option<Step<'_>> {
+        if self.top.in_continuing || self.top.ended {
+            return None;
+        }
+        self.facts.uses = self.facts.uses.with(Uses::BARRIER);
+        self.needs(Level::WORKGROUP);
+        self.noting(at, Made::NOTHING, Type::NONE)
+    }
+
     /// What an instruction makes, and where to note it; nothing where none can follow or memory must grow first.
     #[inline(always)]
     fn noting(&mut self, at: usize, made: Made, ty: Type) -> Option<Step<'_>> {
@@ -288,7 +299,7 @@ impl Checker {
                 return Some(Made::NOTHING);
             }
             Shape::WorkgroupBarrier => {
-                if inst != Inst::new(op, Type::NONE) || self.in_continuing() {
+                if inst != Inst::new(op, Type::NONE) || self.top.in_continuing {
                     return None;
                 }
                 self.facts.uses = self.facts.uses.with(Uses::BARRIER);
