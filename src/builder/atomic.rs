@@ -1,7 +1,8 @@
 //! Atomics on buffers and shared arrays.
 
-use super::{KernelBuilder, Memory};
-use crate::kernel::{Inst, Ordering, Value};
+use super::memory::Object;
+use super::{KernelBuilder, Memory, append};
+use crate::kernel::{Inst, Ordering, Place, Value};
 use crate::op::Op;
 use crate::types::Type;
 
@@ -55,7 +56,39 @@ impl KernelBuilder {
         );
     }
 
+    #[inline(never)]
     fn atomic(
+        &mut self,
+        op: Op,
+        memory: Memory,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
+        let (at, order) = (self.draft.insts.len(), ordering.word());
+        let Object(object) = memory.object();
+        let places = [object, index, value].map(|id| id.place(self.stamp));
+        if let Some(beside) = self.room_beside(3) {
+            let check = &mut self.verifier.check;
+            let words = [offset, order];
+            let step = check.step_atomic(&self.draft, at, op, places, words, beside);
+            if step.is_some() {
+                let [mem, index, value] = places.map(Place::word);
+                let draft = &mut self.draft;
+                draft.side.extend_from_slice(&[value, offset, order]);
+                let words = [mem, index, beside];
+                if let Some(made) = append(draft, self.stamp, step, op, 0, words) {
+                    return made;
+                }
+            }
+        }
+        self.any_atomic(op, memory, index, offset, value, ordering)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn any_atomic(
         &mut self,
         op: Op,
         memory: Memory,

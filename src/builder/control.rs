@@ -26,6 +26,7 @@ impl KernelBuilder {
     }
 
     /// Opens a block run where `condition` (a `bool`) is true. [`KernelBuilder::end`] closes it.
+    #[inline(never)]
     pub fn begin_if(&mut self, condition: Value) {
         let (at, place) = (self.draft.insts.len(), condition.place(self.stamp));
         if place.index() >= at || at == self.draft.insts.capacity() {
@@ -164,17 +165,11 @@ impl KernelBuilder {
         end: Value,
         body: impl FnOnce(&mut KernelBuilder, Value),
     ) {
-        let ty = self.type_of(start);
-        let one = self.one(ty);
+        let one = self.one(start);
         let i = self.begin_range(start);
         let now = self.range_value(i, end);
         body(self, now);
-        // `i < end` held, so adding 1 cannot wrap.
-        self.begin_continuing();
-        let now = self.get(i);
-        let next = self.add(now, one);
-        self.set(i, next);
-        self.end();
+        self.end_range(i, one);
     }
 
     /// As [`KernelBuilder::for_range`] in steps of `step`, which must not be 0 or negative. The last step that would pass
@@ -209,6 +204,7 @@ impl KernelBuilder {
         self.end();
     }
 
+    #[inline(never)]
     fn begin_range(&mut self, start: Value) -> Var {
         // Floats can be compared and added, but the constant 1 of `for_range` is no float, and a step may be lost.
         let ty = self.type_of(start);
@@ -220,16 +216,30 @@ impl KernelBuilder {
         i
     }
 
+    #[inline(never)]
     fn range_value(&mut self, i: Var, end: Value) -> Value {
         let now = self.get(i);
         let done = self.ge(now, end);
-        self.when(done, |b| b.break_());
+        self.begin_if(done);
+        self.break_();
+        self.end();
         now
     }
 
-    /// The constant 1 of an integer type; ranges of other types are refused.
-    fn one(&mut self, ty: Type) -> Value {
-        match Const::new(ty, 1) {
+    #[inline(never)]
+    fn end_range(&mut self, i: Var, one: Value) {
+        // `i < end` held, so adding 1 cannot wrap.
+        self.begin_continuing();
+        let now = self.get(i);
+        let next = self.add(now, one);
+        self.set(i, next);
+        self.end();
+    }
+
+    /// The constant 1 of the type of an integer; ranges of other types are refused.
+    #[inline(never)]
+    fn one(&mut self, start: Value) -> Value {
+        match Const::new(self.type_of(start), 1) {
             Some(one) => self.constant(one),
             None => self.refused(),
         }

@@ -47,6 +47,15 @@ impl BufferOptions {
     }
 }
 
+/// What a shared array is when the kernel starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Initial {
+    Anything,
+    Zero,
+    /// Its length is given then; that in hand is 0, which leaves it to the thorough checks.
+    Given,
+}
+
 impl KernelBuilder {
     /// Keeps a name; a fault is one of this opcode.
     #[inline(never)]
@@ -108,20 +117,21 @@ impl KernelBuilder {
         [set, binding]: [u32; 2],
     ) -> Buffer {
         let number = Self::number(self.draft.buffers.len());
+        let name = self.name(Op::Param, name);
         self.verifier
             .declared
-            .note(Kind::Buffer, number, elem, TypeSet::ELEMENTS);
-        let name = self.name(Op::Param, name);
+            .note(Kind::Buffer, elem, TypeSet::ELEMENTS);
         self.draft.params.push(ParamRef::Buffer(number));
-        self.draft.buffers.push(BufferDecl {
+        let decl = BufferDecl {
             name,
             elem,
             access,
             may_alias,
             set,
             binding,
-        });
-        self.verifier.check.buffer();
+        };
+        self.verifier.check.buffer(&decl);
+        self.draft.buffers.push(decl);
         Buffer::new(number, self.stamp)
     }
 
@@ -134,10 +144,8 @@ impl KernelBuilder {
     #[inline(never)]
     fn next_scalar(&mut self, name: &str, ty: Type) -> Scalar {
         let number = Self::number(self.draft.scalars.len());
-        self.verifier
-            .declared
-            .note(Kind::Scalar, number, ty, TypeSet::ALL);
         let name = self.name(Op::Param, name);
+        self.verifier.declared.note(Kind::Scalar, ty, TypeSet::ALL);
         self.draft.params.push(ParamRef::Scalar(number));
         self.draft.scalars.push(ScalarDecl { name, ty });
         Scalar::new(number, self.stamp)
@@ -147,38 +155,41 @@ impl KernelBuilder {
     /// written.
     #[inline]
     pub fn shared(&mut self, name: &str, elem: impl Into<Type>, len: u32) -> Shared {
-        self.next_shared(name, elem.into(), SharedLen::Static(len), false)
+        self.next_shared(name, elem.into(), len, Initial::Anything)
     }
 
     /// Declares a shared array that is zero when the kernel starts.
     #[inline]
     pub fn shared_zeroed(&mut self, name: &str, elem: impl Into<Type>, len: u32) -> Shared {
-        self.next_shared(name, elem.into(), SharedLen::Static(len), true)
+        self.next_shared(name, elem.into(), len, Initial::Zero)
     }
 
     /// Declares the shared array whose length is given at launch (CUDA) or at emission (SPIR-V). At most one a kernel.
     #[inline]
     pub fn shared_dynamic(&mut self, name: &str, elem: impl Into<Type>) -> Shared {
-        self.next_shared(name, elem.into(), SharedLen::Dynamic, false)
+        self.next_shared(name, elem.into(), 0, Initial::Given)
     }
 
     #[inline(never)]
-    fn next_shared(&mut self, name: &str, elem: Type, len: SharedLen, zeroed: bool) -> Shared {
+    fn next_shared(&mut self, name: &str, elem: Type, len: u32, initial: Initial) -> Shared {
         let number = Self::number(self.draft.shared.len());
-        self.verifier
-            .declared
-            .note(Kind::Shared, number, elem, TypeSet::ELEMENTS);
         let name = self.name(Op::Param, name);
-        self.verifier.declared.doubt(match len {
-            SharedLen::Static(len) => !sized(elem, len),
-            SharedLen::Dynamic => true,
-        });
-        self.draft.shared.push(SharedDecl {
+        let declared = &mut self.verifier.declared;
+        declared.note(Kind::Shared, elem, TypeSet::ELEMENTS);
+        declared.doubt(!sized(elem, len));
+        let zeroed = initial == Initial::Zero;
+        let len = match initial {
+            Initial::Anything | Initial::Zero => SharedLen::Static(len),
+            Initial::Given => SharedLen::Dynamic,
+        };
+        let decl = SharedDecl {
             name,
             elem,
             len,
             zeroed,
-        });
+        };
+        self.verifier.check.shared(&decl);
+        self.draft.shared.push(decl);
         Shared::new(number, self.stamp)
     }
 
@@ -218,12 +229,14 @@ impl KernelBuilder {
         // What does not fit 32 bits the verifier refuses by the count of bytes.
         let start = u32::try_from(start).unwrap_or(u32::MAX);
         let len = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-        self.draft.tables.push(TableDecl {
+        let decl = TableDecl {
             name,
             elem,
             start,
             len,
-        });
+        };
+        self.verifier.check.table(&decl);
+        self.draft.tables.push(decl);
         Table::new(number, self.stamp)
     }
 
@@ -236,12 +249,14 @@ impl KernelBuilder {
     #[inline(never)]
     fn next_private(&mut self, name: &str, elem: Type, len: u32) -> Private {
         let number = Self::number(self.draft.private.len());
+        let name = self.name(Op::Param, name);
         self.verifier
             .declared
-            .note(Kind::Private, number, elem, TypeSet::ELEMENTS);
-        let name = self.name(Op::Param, name);
+            .note(Kind::Private, elem, TypeSet::ELEMENTS);
         self.verifier.declared.doubt(!sized(elem, len));
-        self.draft.private.push(PrivateDecl { name, elem, len });
+        let decl = PrivateDecl { name, elem, len };
+        self.verifier.check.private(&decl);
+        self.draft.private.push(decl);
         Private::new(number, self.stamp)
     }
 }

@@ -1,7 +1,7 @@
 //! Variables, loads and stores, barriers.
 
 use super::{KernelBuilder, append};
-use crate::kernel::{Buffer, Inst, Mem, Place, Private, REFUSED, Shared, Table, Value, Var};
+use crate::kernel::{Buffer, Draft, Inst, Mem, Place, Private, REFUSED, Shared, Table, Value, Var};
 use crate::op::Op;
 use crate::types::{Scope, Type};
 use core::fmt;
@@ -56,7 +56,7 @@ impl fmt::Display for Memory {
 
 /// What a memory object's operand word is, with its kernel's stamp: an id for all kinds of them.
 #[derive(Clone, Copy)]
-pub(super) struct Object(Value);
+pub(super) struct Object(pub(super) Value);
 
 impl Memory {
     /// Where the kind is known when this is compiled, one operation at most.
@@ -100,6 +100,7 @@ impl KernelBuilder {
     }
 
     /// Makes a mutable variable that holds `value`. It lives in the block where it stands.
+    #[inline(never)]
     pub fn var(&mut self, value: Value) -> Var {
         let (at, place) = (self.draft.insts.len(), value.place(self.stamp));
         let step = self.verifier.check.step_var(at, place);
@@ -133,6 +134,7 @@ impl KernelBuilder {
     }
 
     /// What the variable holds now.
+    #[inline(never)]
     pub fn get(&mut self, var: Var) -> Value {
         let (at, place) = (self.draft.insts.len(), var.place(self.stamp));
         let step = self.verifier.check.step_get(&self.draft, at, place);
@@ -158,6 +160,7 @@ impl KernelBuilder {
     }
 
     /// Makes the variable hold `value`.
+    #[inline(never)]
     pub fn set(&mut self, var: Var, value: Value) {
         let at = self.draft.insts.len();
         let (into, from) = (var.place(self.stamp), value.place(self.stamp));
@@ -194,8 +197,22 @@ impl KernelBuilder {
         self.length(buffer, Type::U64)
     }
 
+    #[inline(never)]
     fn length(&mut self, buffer: Buffer, ty: Type) -> Value {
-        match self.memory(Op::ArrayLength, Memory::Buffer(buffer).object()) {
+        let (at, place) = (self.draft.insts.len(), buffer.place(self.stamp));
+        let step = self.verifier.check.step_length(at, place, ty);
+        let words = [place.word(), 0, 0];
+        match append(&mut self.draft, self.stamp, step, Op::ArrayLength, 0, words) {
+            Some(made) => made,
+            None => self.length_in_doubt(place, ty),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn length_in_doubt(&mut self, buffer: Place, ty: Type) -> Value {
+        let buffer = Memory::Buffer(Buffer::at(buffer, self.stamp));
+        match self.memory(Op::ArrayLength, buffer.object()) {
             Some(mem) => self.push(Inst {
                 a: mem.word(),
                 ..Inst::new(Op::ArrayLength, ty)
@@ -301,15 +318,42 @@ impl KernelBuilder {
         let at = self.draft.insts.len();
         let [mem, place, from] = [object.0, index, value].map(|id| id.place(self.stamp));
         let check = &mut self.verifier.check;
-        let step = match offset {
-            0 => check.step_store(&self.draft, at, mem, place, from),
-            _ => None,
-        };
+        if offset != 0 {
+            return self.store_beside(mem, place, offset, from);
+        }
+        let step = check.step_store(&self.draft, at, mem, place, from);
         let places = [mem, place, from];
         let words = places.map(Place::word);
         if append(&mut self.draft, self.stamp, step, Op::Store, 0, words).is_none() {
             self.store_in_doubt(mem, place, offset, from);
         }
+    }
+
+    /// As [`KernelBuilder::store_to`] with an offset.
+    #[inline(never)]
+    fn store_beside(&mut self, mem: Place, index: Place, offset: u32, value: Place) {
+        let places = [mem, index, value];
+        let (at, op) = (self.draft.insts.len(), Op::Store);
+        if let Some(beside) = self.room_beside(2) {
+            let check = &mut self.verifier.check;
+            let step = check.step_store_offset(&self.draft, at, places, offset, beside);
+            if step.is_some() {
+                let words = [mem.word(), index.word(), beside];
+                self.draft.side.extend_from_slice(&[value.word(), offset]);
+                append(&mut self.draft, self.stamp, step, op, Inst::OFFSET, words);
+                return;
+            }
+        }
+        self.store_in_doubt(mem, index, offset, value);
+    }
+
+    /// Where words of the next instruction begin in the side table, if so many and it can be appended without asking for
+    /// memory.
+    #[inline(always)]
+    pub(super) fn room_beside(&self, words: usize) -> Option<u32> {
+        let Draft { insts, side, .. } = &*self.draft;
+        let room = insts.len() < insts.capacity() && side.capacity() - side.len() >= words;
+        u32::try_from(side.len()).ok().filter(|_| room)
     }
 
     #[cold]
@@ -349,6 +393,7 @@ impl KernelBuilder {
 
     /// Waits for every thread of the workgroup; what each wrote before, to shared memory and buffers, the others see
     /// after. Every thread of the workgroup must reach it: the verifier checks that.
+    #[inline(never)]
     pub fn workgroup_barrier(&mut self) {
         let op = Op::WorkgroupBarrier;
         let step = self.verifier.check.step_barrier(self.draft.insts.len());

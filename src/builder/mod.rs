@@ -77,6 +77,7 @@ impl KernelBuilder {
     }
 
     /// Drops what was built so far and begins another kernel in the same memory.
+    #[inline(never)]
     pub fn reset(&mut self, name: &str, workgroup_size: [u32; 3]) {
         let KernelBuilder {
             draft,

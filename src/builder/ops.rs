@@ -118,6 +118,7 @@ impl KernelBuilder {
     }
 
     /// The value of a scalar parameter.
+    #[inline(never)]
     pub fn param(&mut self, scalar: Scalar) -> Value {
         let (at, place) = (self.draft.insts.len(), scalar.place(self.stamp));
         let step = self.verifier.check.step_param(&self.draft, at, place);

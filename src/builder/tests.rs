@@ -200,9 +200,7 @@ fn the_builder_accepts_what_the_verifier_does() {
     b.get(variables[variables.len() - 1]);
     let mut verifier = Verifier::default();
     verifier.begin();
-    for _ in &b.draft.buffers {
-        verifier.check.buffer();
-    }
+    verifier.check.declared(&b.draft);
     for (at, inst) in b.draft.insts.iter().enumerate() {
         verifier.check.step(&b.draft, at, inst, &b.draft.side);
     }

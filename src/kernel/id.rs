@@ -1,5 +1,6 @@
 //! Ids: newtypes that print as the text form does and know whose they are.
 
+use super::Mem;
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,6 +47,13 @@ impl Place {
     #[inline(always)]
     pub(crate) fn index(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+
+    /// Of an operand word of [`Mem`] its kind and number; of what is from elsewhere a kind that does not exist.
+    #[inline(always)]
+    pub(crate) fn kind_and_number(self) -> (usize, usize) {
+        let word = self.index();
+        (word >> Mem::SHIFT, word & Mem::MAX as usize)
     }
 
     /// The operand word, where it was found in a list.

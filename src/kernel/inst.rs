@@ -1,6 +1,5 @@
 //! One instruction of the bytecode.
 
-use super::Place;
 use crate::op::{Form, Op};
 use crate::types::{Order, Scope, Type};
 use core::fmt;
@@ -93,7 +92,7 @@ pub enum Mem {
 }
 
 impl Mem {
-    const SHIFT: u32 = 28;
+    pub(super) const SHIFT: u32 = 28;
     /// The greatest number of objects of one kind.
     pub const MAX: u32 = (1 << Mem::SHIFT) - 1;
 
@@ -113,21 +112,6 @@ impl Mem {
     pub const fn from_word(word: u32) -> Option<Mem> {
         let n = word & Mem::MAX;
         match word >> Mem::SHIFT {
-            0 => Some(Mem::Buffer(n)),
-            1 => Some(Mem::Shared(n)),
-            2 => Some(Mem::Private(n)),
-            3 => Some(Mem::Table(n)),
-            _ => None,
-        }
-    }
-
-    /// What the place of an id names whose index is a word: nothing where the id is from elsewhere.
-    #[inline(always)]
-    pub(crate) fn from_place(place: Place) -> Option<Mem> {
-        // A word is no greater.
-        let kind = place.index() >> Mem::SHIFT;
-        let n = place.word() & Mem::MAX;
-        match kind {
             0 => Some(Mem::Buffer(n)),
             1 => Some(Mem::Shared(n)),
             2 => Some(Mem::Private(n)),

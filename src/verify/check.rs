@@ -6,8 +6,9 @@ use super::access::{ordering, undeclared};
 use super::blocks::Block;
 use super::fault::{Fault, FaultKind};
 use super::made::Made;
+use super::object::Object;
 use super::uniformity::{Flow, Level, level_made};
-use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
+use crate::kernel::{Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
 
@@ -28,6 +29,8 @@ pub(crate) struct Checker {
     /// place to note anything.
     pub(super) away: Vec<Made>,
     pub(super) side_end: u32,
+    /// The memory objects by number, in the order of the kinds of [`Mem`].
+    pub(super) objects: [Vec<Object>; 4],
     /// Whether uniformity is asked for.
     pub collective: bool,
     pub(super) flow: Flow<Level>,
@@ -51,6 +54,7 @@ impl Checker {
             made,
             away,
             side_end,
+            objects,
             collective,
             flow: _,
             in_doubt,
@@ -65,6 +69,7 @@ impl Checker {
         made.clear();
         made.resize(FEW, Made::NOTHING);
         *side_end = 0;
+        objects.iter_mut().for_each(Vec::clear);
         *collective = false;
         *in_doubt = false;
         *stale = false;
@@ -72,11 +77,6 @@ impl Checker {
         facts.clear();
         faults.clear();
         self.open_body();
-    }
-
-    /// Tells it of a declared buffer.
-    pub(crate) fn buffer(&mut self) {
-        self.facts.buffers.push(BufferUse::default());
     }
 
     /// Makes room for so many instructions, and for no more than there may be.

@@ -43,10 +43,10 @@ impl Declared {
         }
     }
 
-    /// Notes a declaration by its kind and number, its type being one of these or not.
+    /// Notes a declaration by its kind, its type being one of these or not.
     #[inline(always)]
-    pub(crate) fn note(&mut self, kind: Kind, number: u32, of: Type, types: TypeSet) {
-        self.in_doubt |= kind < self.last || number >= FEW || !types.contains(of);
+    pub(crate) fn note(&mut self, kind: Kind, of: Type, types: TypeSet) {
+        self.in_doubt |= kind < self.last || !types.contains(of);
         self.last = kind;
     }
 
@@ -59,13 +59,22 @@ impl Declared {
     /// Whether all is beyond doubt, and the names in order.
     #[inline(always)]
     pub(super) fn sound(self, draft: &Draft) -> bool {
-        let few = (draft.insts.len() | draft.side.len()) < FEW as usize;
-        !self.in_doubt && few && proper(&draft.names)
+        let Draft {
+            params,
+            shared,
+            private,
+            insts,
+            side,
+            ..
+        } = draft;
+        // What has no limit of its own; names are longer than few only where they are too long.
+        let most = params.len() | shared.len() | private.len() | insts.len() | side.len();
+        !self.in_doubt && most < FEW && proper(&draft.names)
     }
 }
 
 /// So few of everything that no limit is near.
-const FEW: u32 = 1 << 24;
+const FEW: usize = 1 << 24;
 
 /// Whether the thorough checks find nothing, and the names are in order.
 pub(super) fn is_sound(draft: &Draft) -> bool {

@@ -11,6 +11,7 @@ mod declare;
 mod explanations;
 mod fault;
 mod made;
+mod object;
 mod quick;
 #[cfg(test)]
 mod table_tests;
@@ -85,9 +86,7 @@ impl Verifier {
 pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
     let mut v = Verifier::default();
     v.begin();
-    for _ in &draft.buffers {
-        v.check.buffer();
-    }
+    v.check.declared(&draft);
     v.check.expect(draft.insts.len());
     for (at, inst) in draft.insts.iter().enumerate() {
         v.check.step(&draft, at, inst, &draft.side);

@@ -4,7 +4,7 @@
 use super::check::Checker;
 use super::made::Made;
 use super::uniformity::Level;
-use crate::kernel::{Draft, Inst, Mem, Place, Uses};
+use crate::kernel::{Draft, Inst, Place, Uses};
 use crate::op::{Effect, Op, Quick, Shape, Want};
 use crate::types::{Const, Type, TypeSet};
 
@@ -158,7 +158,7 @@ impl Checker {
         index: Place,
         offset: u32,
     ) -> Option<Step<'_>> {
-        let made = self.load(draft, Mem::from_place(mem)?, index, offset, None)?;
+        let made = self.load(draft, mem, index, offset, None)?;
         self.see(made);
         self.noting(at, made, Type::from_seen_code(made.code()))
     }
@@ -173,8 +173,63 @@ impl Checker {
         index: Place,
         value: Place,
     ) -> Option<Step<'_>> {
-        let made = self.store(draft, Mem::from_place(mem)?, index, 0, value)?;
+        let made = self.store(draft, mem, index, 0, value)?;
         self.noting(at, made, Type::NONE)
+    }
+
+    /// As [`Checker::step_values`] for a plain store with an offset, whose last words are beside from this place on.
+    #[inline(always)]
+    pub(crate) fn step_store_offset(
+        &mut self,
+        draft: &Draft,
+        at: usize,
+        [mem, index, value]: [Place; 3],
+        offset: u32,
+        beside: u32,
+    ) -> Option<Step<'_>> {
+        if at >= self.made.len() || beside != self.side_end {
+            return None;
+        }
+        let made = self.store(draft, mem, index, offset, value)?;
+        self.side_end = beside.checked_add(2)?;
+        self.noting(at, made, Type::NONE)
+    }
+
+    /// As [`Checker::step_store_offset`] for an atomic with one value.
+    #[inline(always)]
+    pub(crate) fn step_atomic(
+        &mut self,
+        draft: &Draft,
+        at: usize,
+        op: Op,
+        [mem, index, value]: [Place; 3],
+        words: [u32; 2],
+        beside: u32,
+    ) -> Option<Step<'_>> {
+        if at >= self.made.len() || beside != self.side_end {
+            return None;
+        }
+        let made = self.atomic(draft, op, [mem, index], [value], words, None)?;
+        self.side_end = beside.checked_add(3)?;
+        match made {
+            Made::NOTHING => self.noting(at, made, Type::NONE),
+            _ => {
+                self.see(made);
+                self.noting(at, made, Type::from_seen_code(made.code()))
+            }
+        }
+    }
+
+    /// As [`Checker::step_values`] for the length of a buffer.
+    #[inline(always)]
+    pub(crate) fn step_length(&mut self, at: usize, buffer: Place, ty: Type) -> Option<Step<'_>> {
+        if self.top.ended {
+            return None;
+        }
+        self.length(buffer, ty)?;
+        let made = Made::value(ty, Level::WORKGROUP);
+        self.see(made);
+        self.noting(at, made, ty)
     }
 
     /// As [`Checker::step_values`] for a barrier of the workgroup.
@@ -234,20 +289,14 @@ impl Checker {
                 (bare && ty == Type::U32, Level::of(quick.uniformity))
             }
             Shape::Length => {
-                let Some(Mem::Buffer(n)) = Mem::from_word(a) else {
-                    return None;
-                };
                 if !bare || b != 0 || !quick.types.contains(ty) {
                     return None;
                 }
-                let used = self.facts.buffers.get_mut(n as usize)?;
-                used.length = true;
-                used.length_u32 |= ty == Type::U32;
-                self.facts.uses = self.facts.uses.with(Uses::LENGTHS);
+                self.length(Place::of(a), ty)?;
                 (true, Level::WORKGROUP)
             }
             Shape::Load if flags == 0 => {
-                return self.load(draft, Mem::from_word(a)?, Place::of(b), c, Some(ty));
+                return self.load(draft, Place::of(a), Place::of(b), c, Some(ty));
             }
             Shape::Load => return None,
             Shape::Store => {
@@ -259,17 +308,19 @@ impl Checker {
                     }
                     _ => return None,
                 };
-                let mem = Mem::from_word(a).filter(|_| ty.is_none())?;
-                let made = self.store(draft, mem, Place::of(b), offset, Place::of(value))?;
+                if !ty.is_none() {
+                    return None;
+                }
+                let (mem, index) = (Place::of(a), Place::of(b));
+                let made = self.store(draft, mem, index, offset, Place::of(value))?;
                 self.side_end = end;
                 return Some(made);
             }
             Shape::Atomic(values) => {
-                let mem = Mem::from_word(a)?;
                 return match values {
-                    0 => self.atomic::<0, 2>(draft, inst, mem, side),
-                    1 => self.atomic::<1, 3>(draft, inst, mem, side),
-                    _ => self.atomic::<2, 4>(draft, inst, mem, side),
+                    0 => self.stored_atomic::<0, 2>(draft, inst, side),
+                    1 => self.stored_atomic::<1, 3>(draft, inst, side),
+                    _ => self.stored_atomic::<2, 4>(draft, inst, side),
                 };
             }
             Shape::Var => {
@@ -309,6 +360,40 @@ impl Checker {
             Shape::Other => return None,
         };
         sound.then_some(Made::value(ty, level))
+    }
+
+    /// Notes that the length of a buffer is asked for.
+    #[inline(always)]
+    fn length(&mut self, buffer: Place, ty: Type) -> Option<()> {
+        let used = self.facts.buffers.get_mut(buffer.index())?;
+        used.length = true;
+        used.length_u32 |= ty == Type::U32;
+        self.facts.uses = self.facts.uses.with(Uses::LENGTHS);
+        Some(())
+    }
+
+    /// An atomic with so many values, and a run of so many words.
+    #[inline(always)]
+    fn stored_atomic<const VALUES: usize, const RUN: usize>(
+        &mut self,
+        draft: &Draft,
+        inst: Inst,
+        side: &[u32],
+    ) -> Option<Made> {
+        let (run, end) = self.run::<RUN>(inst, side)?;
+        let (values, rest) = run.split_first_chunk::<VALUES>()?;
+        let &[offset, ordering] = rest else {
+            return None;
+        };
+        let values = values.map(Place::of);
+        let reached = [inst.a, inst.b].map(Place::of);
+        if inst.flags != 0 {
+            return None;
+        }
+        let (words, makes) = ([offset, ordering], Some(inst.ty));
+        let made = self.atomic(draft, inst.op, reached, values, words, makes)?;
+        self.side_end = end;
+        Some(made)
     }
 
     /// What an instruction of [`Shape::Values`] makes of what these made, if there is no doubt.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::builder::KernelBuilder;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Mem};
 use crate::op::{Form, Operand};
 use crate::types::{Access, Scalar};
 use crate::verify::Verifier;
@@ -10,9 +10,7 @@ fn both(draft: &Draft, insts: &[Inst]) -> [(Vec<bool>, Vec<Made>, crate::kernel:
     [false, true].map(|short| {
         let mut v = Verifier::default();
         v.begin();
-        for _ in &draft.buffers {
-            v.check.buffer();
-        }
+        v.check.declared(draft);
         let mut draft = draft.clone();
         draft.insts.clear();
         let mut accepted = Vec::new();
@@ -112,9 +110,7 @@ fn every_opcode_goes_the_same_way() {
     let draft = kernel.draft();
     let mut begun = Verifier::default();
     begun.begin();
-    for _ in &draft.buffers {
-        begun.check.buffer();
-    }
+    begun.check.declared(draft);
     let count = draft.insts.len();
     for (at, inst) in draft.insts.iter().enumerate() {
         assert!(begun.check.step(draft, at, inst, &draft.side), "{inst:?}");
