@@ -47,13 +47,15 @@ use crate::verify::{Declared, FaultKind, Step, Verifier, VerifyError};
 ///
 /// Ids ([`Value`], [`crate::kernel::Buffer`] and so on) belong to the kernel under construction; used in another they
 /// are a fault.
+// What every call needs comes first, as what is near takes shorter machine instructions.
 #[derive(Debug)]
+#[repr(C)]
 pub struct KernelBuilder {
+    stamp: Stamp,
     draft: Box<Draft>,
+    verifier: Verifier,
     /// Stands in for a draft that a kernel has taken along.
     spare: Option<Box<Draft>>,
-    verifier: Verifier,
-    stamp: Stamp,
     next_binding: u32,
     finished: bool,
 }

@@ -26,8 +26,13 @@ pub use signature::{Bounds, DeviceFeature, Length, Parameter, ParameterKind, Sig
 use crate::types::Type;
 
 /// A kernel that nobody has verified yet: what the builder, the decoder and the parser fill.
+///
+/// What every instruction needs comes first, as what is near takes shorter machine instructions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Draft {
+    pub insts: Vec<Inst>,
+    pub side: Vec<u32>,
     /// The kernel's name, then those of the declarations.
     pub names: String,
     pub name: Name,
@@ -43,8 +48,6 @@ pub(crate) struct Draft {
     pub data: Vec<u8>,
     /// The subgroup size that the kernel requires; 0 for any.
     pub subgroup_size: u32,
-    pub insts: Vec<Inst>,
-    pub side: Vec<u32>,
     /// What the verifier found out about the body: nothing before it is done.
     pub facts: Facts,
 }

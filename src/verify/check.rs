@@ -16,31 +16,35 @@ use crate::types::{Scalar, Type, TypeSet};
 const FEW: usize = 128;
 
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
+///
+/// What every instruction needs comes first, as what is near takes shorter machine instructions.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Checker {
-    /// The innermost open block, and those around it, the body first.
-    pub(super) top: Block,
-    pub(super) around: Vec<Block>,
-    /// Whether something breaks out of the innermost open loop.
-    pub(super) breaks: bool,
     /// What each instruction made, and nothing for some that are to come.
     pub(super) made: Vec<Made>,
-    /// Where nothing may follow in the innermost open block, what was made is put away here: then no short way finds a
-    /// place to note anything.
-    pub(super) away: Vec<Made>,
-    pub(super) side_end: u32,
-    /// The memory objects by number, in the order of the kinds of [`Mem`].
-    pub(super) objects: [Vec<Object>; 4],
+    /// The innermost open block.
+    pub(super) top: Block,
+    pub(super) flow: Flow<Level>,
+    /// Whether something breaks out of the innermost open loop.
+    pub(super) breaks: bool,
     /// Whether uniformity is asked for.
     pub collective: bool,
-    pub(super) flow: Flow<Level>,
     /// Whether the levels noted do not decide uniformity.
     pub(super) in_doubt: bool,
     /// Whether something in the outermost open loop rose after it was told.
     pub(super) stale: bool,
     /// Whether something there that is not divergent may follow from what was told.
     pub(super) relied: bool,
+    pub(super) side_end: u32,
     pub facts: Facts,
+    /// The memory objects by number, in the order of the kinds of [`Mem`].
+    pub(super) objects: [Vec<Object>; 4],
+    /// The open blocks around the innermost one, the body first.
+    pub(super) around: Vec<Block>,
+    /// Where nothing may follow in the innermost open block, what was made is put away here: then no short way finds a
+    /// place to note anything.
+    pub(super) away: Vec<Made>,
     pub faults: Vec<Fault>,
 }
 

@@ -33,6 +33,7 @@ pub const MAX_DEPTH: usize = 512;
 
 /// A verifier whose memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Verifier {
     pub check: Checker,
     pub declared: Declared,
