@@ -373,6 +373,11 @@ impl TypeSet {
         self.0 >> TypeSet::bit(ty) & 1 != 0
     }
 
+    /// The bits, by the codes of the types.
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
+    }
+
     /// As [`TypeSet::contains`] of a byte that may be no type's: six bits of it, which are in no set then.
     #[inline(always)]
     pub(crate) const fn has_code(self, code: u8) -> bool {

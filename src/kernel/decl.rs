@@ -175,6 +175,8 @@ uses! {
 }
 
 impl Uses {
+    pub(crate) const NONE: Uses = Uses { bits: 0 };
+
     /// What values of a scalar type use.
     const fn of_scalar(s: Scalar) -> Uses {
         match s {

@@ -138,8 +138,8 @@ impl Checker {
         if makes.is_some_and(|ty| ty.code() != reached.object.made.code()) {
             return None;
         }
-        if let Mem::Buffer(n) = reached.mem {
-            self.facts.buffers.get_mut(n as usize)?.read = true;
+        if reached.kind == 0 {
+            self.facts.buffers.get_mut(reached.number)?.read = true;
         }
         Some(reached.object.made.at_level(reached.level))
     }
@@ -158,15 +158,16 @@ impl Checker {
         if self.at(value)?.code() != reached.object.made.code() {
             return None;
         }
-        let used = match reached.mem {
-            Mem::Buffer(n) => {
-                self.facts.buffers.get_mut(n as usize)?.written = true;
-                Uses::WRITES_BUFFERS
-            }
-            Mem::Shared(_) => Uses::WRITES_SHARED,
-            Mem::Private(_) | Mem::Table(_) => Uses::default(),
-        };
-        self.facts.uses = self.facts.uses.with(used);
+        const WRITES: [Uses; 4] = [
+            Uses::WRITES_BUFFERS,
+            Uses::WRITES_SHARED,
+            Uses::NONE,
+            Uses::NONE,
+        ];
+        if reached.kind == 0 {
+            self.facts.buffers.get_mut(reached.number)?.written = true;
+        }
+        self.facts.uses = self.facts.uses.with(WRITES[reached.kind & 3]);
         Some(Made::NOTHING)
     }
 
@@ -192,9 +193,9 @@ impl Checker {
         if !fits || makes.is_some_and(|told| told != ty) {
             return None;
         }
-        let bare = Inst::new(op, Type::NONE);
-        self.accessed(&bare, quick.effect, reached.mem);
-        self.facts.uses = self.facts.uses.with(atomic_use(op, elem, reached.mem));
+        let (bare, mem) = (Inst::new(op, Type::NONE), Mem::from_word(mem.word())?);
+        self.accessed(&bare, quick.effect, mem);
+        self.facts.uses = self.facts.uses.with(atomic_use(op, elem, mem));
         Some(match quick.makes {
             Makes::Nothing => Made::NOTHING,
             _ => Made::value(ty, Level::DIVERGENT),

@@ -9,12 +9,12 @@ use crate::kernel::{Inst, Mem, Place};
 use crate::op::Op;
 use crate::types::Type;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum BlockKind {
     Body,
+    Loop,
     If,
     Else,
-    Loop,
     Continuing,
 }
 
@@ -24,17 +24,28 @@ pub(super) struct Block {
     kind: BlockKind,
     /// Nothing may follow in it.
     pub(super) ended: bool,
-    /// For `Else`: the `if` part ended too. For loops: something breaks out of it.
+    /// For `Else`: the `if` part ended too. For `Continuing`: nothing breaks out of the loop.
     mark: bool,
-    /// Whether a loop's body is open.
-    in_loop: bool,
-    /// Whether it is a continuing part or in one.
-    pub(super) in_continuing: bool,
+    /// Which loops are open, bits of [`Block::IN_LOOP`] and [`Block::IN_CONTINUING`].
+    inside: u8,
     /// For a loop's body, whether something breaks out of the loop around it.
     breaks_around: bool,
     frame: Frame<Level>,
     /// Where it begins: the place of the instruction that opened it.
     start: u32,
+}
+
+impl Block {
+    /// It is a loop's body or in one.
+    const IN_LOOP: u8 = 1;
+    /// It is a continuing part or in one.
+    const IN_CONTINUING: u8 = 2;
+
+    /// Whether it is a continuing part or in one.
+    #[inline(always)]
+    pub(super) const fn in_continuing(&self) -> bool {
+        self.inside & Block::IN_CONTINUING != 0
+    }
 }
 
 impl Default for Block {
@@ -43,8 +54,7 @@ impl Default for Block {
             kind: BlockKind::Body,
             ended: false,
             mark: false,
-            in_loop: false,
-            in_continuing: false,
+            inside: 0,
             breaks_around: false,
             frame: Flow::default().frame(),
             start: 0,
@@ -157,7 +167,7 @@ impl Checker {
 
     #[inline(never)]
     fn open_loop(&mut self, at: usize, canonical: bool) -> bool {
-        let sound = self.opening().and_then(|()| match self.top.in_continuing {
+        let sound = self.opening().and_then(|()| match self.top.in_continuing() {
             false => bare(canonical),
             true => Err(Refusal::InContinuing),
         });
@@ -207,9 +217,9 @@ impl Checker {
             breaks_around,
             ..
         } = self.divide(BlockKind::Continuing, at);
-        self.top.mark = core::mem::replace(&mut self.breaks, breaks_around);
-        self.top.in_continuing = true;
-        self.top.in_loop = self.around.last().is_some_and(|outer| outer.in_loop);
+        self.top.mark = !core::mem::replace(&mut self.breaks, breaks_around);
+        let outer = self.around.last().map_or(0, |outer| outer.inside);
+        self.top.inside = outer | Block::IN_CONTINUING;
         self.flow.open_continuing(ANY, frame, &mut Known::default());
         true
     }
@@ -248,7 +258,9 @@ impl Checker {
         };
         let frame = self.top.frame;
         self.close(at);
-        self.top = self.around.pop().unwrap_or_default();
+        if let Some(outer) = self.around.pop() {
+            self.top = outer;
+        }
         self.top.ended |= never_passed;
         if self.top.ended {
             self.put_away();
@@ -266,12 +278,10 @@ impl Checker {
     fn ending(&self, canonical: bool) -> Result<bool, Refusal> {
         bare(canonical)?;
         let top = &self.top;
-        match top.kind {
-            BlockKind::If => Ok(false),
-            BlockKind::Else => Ok(top.ended && top.mark),
-            BlockKind::Continuing => Ok(!top.mark),
-            BlockKind::Body | BlockKind::Loop => Err(Refusal::Mismatched),
+        if top.kind < BlockKind::If {
+            return Err(Refusal::Mismatched);
         }
+        Ok(top.mark && (top.ended || top.kind == BlockKind::Continuing))
     }
 
     #[inline(never)]
@@ -293,9 +303,9 @@ impl Checker {
             return Err(Refusal::Unreachable);
         }
         bare(canonical)?;
-        if self.top.in_continuing {
+        if self.top.in_continuing() {
             Err(Refusal::InContinuing)
-        } else if matches!(op, Op::Break | Op::Continue) && !self.top.in_loop {
+        } else if matches!(op, Op::Break | Op::Continue) && self.top.inside & Block::IN_LOOP == 0 {
             Err(Refusal::OutsideLoop)
         } else {
             Ok(())
@@ -341,17 +351,17 @@ impl Checker {
         if outer.ended {
             self.put_away();
         }
-        let breaks_around = self.breaks;
+        let (mut inside, breaks_around) = (outer.inside, self.breaks);
         if kind == BlockKind::Loop {
             self.breaks = false;
+            inside |= Block::IN_LOOP;
         }
         self.around.push(outer);
         self.top = Block {
             kind,
             ended: false,
             mark: false,
-            in_loop: outer.in_loop || kind == BlockKind::Loop,
-            in_continuing: outer.in_continuing,
+            inside,
             breaks_around,
             frame,
             // There are at most 2^28 instructions.
@@ -384,7 +394,7 @@ impl Checker {
     /// Whether a loop is open.
     #[inline(always)]
     pub(super) fn repeats(&self) -> bool {
-        self.top.in_loop || self.top.in_continuing
+        self.top.inside != 0
     }
 
     /// The number of open blocks beside the body.

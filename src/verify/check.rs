@@ -491,7 +491,7 @@ impl Checker {
         };
         self.facts.uses = self.facts.uses.with(used);
         match row.effect {
-            Effect::Barrier if self.top.in_continuing => {
+            Effect::Barrier if self.top.in_continuing() => {
                 return Err(FaultKind::InContinuing(inst.op));
             }
             Effect::Barrier => self.needs(Level::WORKGROUP),

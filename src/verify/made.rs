@@ -1,7 +1,7 @@
 //! What the verifier keeps of each instruction.
 
 use super::uniformity::Level;
-use crate::types::Type;
+use crate::types::{Type, TypeSet};
 
 /// What later instructions may name of an instruction, and how uniform it is.
 ///
@@ -70,9 +70,12 @@ impl Made {
     }
 
     /// The type of a visible variable.
+    #[inline(always)]
     pub(super) fn variable_type(self) -> Option<Type> {
-        let variable = self.is_variable() && !self.is_gone() && self.code() != Made::VARIABLE;
-        variable.then_some(Type::from_seen_code(self.code() & !Made::VARIABLE))
+        // As in a set of types: the variables of all scalars.
+        const VARIABLES: u64 = TypeSet::ALL.bits() << Made::VARIABLE;
+        let visible = VARIABLES >> (self.code() & 63) & 1 != 0;
+        visible.then_some(Type::from_seen_code(self.code() & !Made::VARIABLE))
     }
 
     pub(super) const fn is_gone(self) -> bool {

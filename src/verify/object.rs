@@ -4,7 +4,7 @@ use super::check::Checker;
 use super::made::Made;
 use super::uniformity::{Level, keeps};
 use crate::kernel::{
-    BufferDecl, BufferUse, Draft, Mem, Place, PrivateDecl, SharedDecl, SharedLen, TableDecl,
+    BufferDecl, BufferUse, Draft, Place, PrivateDecl, SharedDecl, SharedLen, TableDecl,
 };
 use crate::op::{Effect, Op};
 use crate::types::{Access, Type, TypeSet};
@@ -62,7 +62,9 @@ impl Object {
 #[derive(Clone, Copy)]
 pub(super) struct Reached {
     pub(super) object: Object,
-    pub(super) mem: Mem,
+    /// The kind and number of the object, as those of [`crate::kernel::Mem`].
+    pub(super) kind: usize,
+    pub(super) number: usize,
     /// The level of the index.
     pub(super) level: Level,
 }
@@ -144,7 +146,8 @@ impl Checker {
         }
         Some(Reached {
             object,
-            mem: Mem::from_word(mem.word())?,
+            kind,
+            number,
             level: made.level(),
         })
     }

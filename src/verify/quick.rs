@@ -235,7 +235,7 @@ impl Checker {
     /// As [`Checker::step_values`] for a barrier of the workgroup.
     #[inline(always)]
     pub(crate) fn step_barrier(&mut self, at: usize) -> Option<Step<'_>> {
-        if self.top.in_continuing || self.top.ended {
+        if self.top.in_continuing() || self.top.ended {
             return None;
         }
         self.facts.uses = self.facts.uses.with(Uses::BARRIER);
@@ -350,7 +350,7 @@ impl Checker {
                 return Some(Made::NOTHING);
             }
             Shape::WorkgroupBarrier => {
-                if inst != Inst::new(op, Type::NONE) || self.top.in_continuing {
+                if inst != Inst::new(op, Type::NONE) || self.top.in_continuing() {
                     return None;
                 }
                 self.facts.uses = self.facts.uses.with(Uses::BARRIER);
