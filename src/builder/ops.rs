@@ -207,7 +207,7 @@ impl KernelBuilder {
     /// Its operand, promised to be the same in every thread of the workgroup. The reference executor checks the promise; a kernel that makes it has no safe launch.
     #[inline]
     pub fn assume_uniform(&mut self, a: Value) -> Value {
-        self.unary(Op::AssumeUniform.quick(), a)
+        self.any_values(Op::AssumeUniform, a, a, a)
     }
 
     /// `a + b`. Integers wrap; floats round to nearest even and are never contracted unless the kernel asks for it.

@@ -53,31 +53,31 @@ impl KernelBuilder {
     /// The value that lane `lane` (a `u32`) has; the own one where that lane is inactive or out of range.
     #[inline]
     pub fn shuffle(&mut self, a: Value, lane: Value) -> Value {
-        self.shifted(Op::Shuffle.quick(), a, lane)
+        self.any_values(Op::Shuffle, a, lane, lane)
     }
 
     /// The value of the lane whose number is the own one xor `mask` (a `u32`), or the own one.
     #[inline]
     pub fn shuffle_xor(&mut self, a: Value, mask: Value) -> Value {
-        self.shifted(Op::ShuffleXor.quick(), a, mask)
+        self.any_values(Op::ShuffleXor, a, mask, mask)
     }
 
     /// The value of the lane `delta` (a `u32`) below, or the own one.
     #[inline]
     pub fn shuffle_up(&mut self, a: Value, delta: Value) -> Value {
-        self.shifted(Op::ShuffleUp.quick(), a, delta)
+        self.any_values(Op::ShuffleUp, a, delta, delta)
     }
 
     /// The value of the lane `delta` (a `u32`) above, or the own one.
     #[inline]
     pub fn shuffle_down(&mut self, a: Value, delta: Value) -> Value {
-        self.shifted(Op::ShuffleDown.quick(), a, delta)
+        self.any_values(Op::ShuffleDown, a, delta, delta)
     }
 
     /// The value of lane `lane` (a `u32`) in every lane; uniform in the subgroup where `lane` is.
     #[inline]
     pub fn broadcast(&mut self, a: Value, lane: Value) -> Value {
-        self.shifted(Op::Broadcast.quick(), a, lane)
+        self.any_values(Op::Broadcast, a, lane, lane)
     }
 
     /// One bit for each lane as a vector of four `u32`, set where `a` (a `bool`) is true.

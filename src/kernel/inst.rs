@@ -186,7 +186,7 @@ impl Words {
 
     /// Collects them; `None` when a side run does not lie within `side`, or its start plus length overflows.
     pub(crate) fn of(inst: &Inst, side: &[u32]) -> Option<Words> {
-        let len = inst.op.quick().words;
+        let len = inst.op.quick().len;
         let mut words = [inst.a, inst.b, inst.c, 0, 0, 0];
         if inst.has_side() {
             let start = usize::try_from(inst.c).ok()?;

@@ -167,10 +167,12 @@ impl Checker {
 
     #[inline(never)]
     fn open_loop(&mut self, at: usize, canonical: bool) -> bool {
-        let sound = self.opening().and_then(|()| match self.top.in_continuing() {
-            false => bare(canonical),
-            true => Err(Refusal::InContinuing),
-        });
+        let sound = self
+            .opening()
+            .and_then(|()| match self.top.in_continuing() {
+                false => bare(canonical),
+                true => Err(Refusal::InContinuing),
+            });
         if !self.repeats() {
             self.stale = false;
             self.relied = false;

@@ -386,11 +386,12 @@ impl Checker {
             Form::Inline | Form::Side => quick.flags,
             Form::Store => quick.flags | Inst::OFFSET,
         };
-        if inst.flags & !flags != 0 || wrong_number(inst) {
+        let wrong_number = quick.not_all != 0 && inst.flags & quick.not_all == quick.not_all;
+        if inst.flags & !flags != 0 || wrong_number {
             return canonical();
         }
         if !inst.has_side() {
-            let unused = match quick.words {
+            let unused = match quick.len {
                 0 => inst.a | inst.b | inst.c,
                 1 => inst.b | inst.c,
                 2 => inst.c,
@@ -401,7 +402,7 @@ impl Checker {
                 _ => canonical(),
             };
         }
-        let len = u32::from(quick.words).saturating_sub(2);
+        let len = u32::from(quick.len).saturating_sub(2);
         let end = self.side_end.checked_add(len);
         let words = match Words::of(inst, side) {
             Some(words) if inst.c == self.side_end => words,
@@ -468,28 +469,7 @@ impl Checker {
 
     /// Notes what else the body uses.
     fn note(&mut self, inst: &Inst, row: &Row) -> Result<(), FaultKind> {
-        let used = match inst.op {
-            Op::WorkgroupBarrier => Uses::BARRIER,
-            Op::MemoryFence => Uses::FENCE,
-            Op::Lane | Op::SubgroupId | Op::SubgroupSize | Op::SubgroupBarrier => Uses::SUBGROUP,
-            Op::Elect => Uses::SUBGROUP.with(Uses::ELECT),
-            Op::Any | Op::All => Uses::SUBGROUP.with(Uses::VOTE),
-            Op::Ballot => Uses::SUBGROUP.with(Uses::BALLOT),
-            Op::Broadcast | Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown => {
-                Uses::SUBGROUP.with(Uses::SHUFFLE)
-            }
-            Op::SubgroupAdd
-            | Op::SubgroupMin
-            | Op::SubgroupMax
-            | Op::SubgroupAnd
-            | Op::SubgroupOr
-            | Op::SubgroupXor => Uses::SUBGROUP.with(Uses::REDUCE),
-            Op::Dot4Add => Uses::DOT4,
-            Op::AssumeUniform => Uses::ASSUME_UNIFORM,
-            Op::Var => Uses::VARS,
-            _ => Uses::default(),
-        };
-        self.facts.uses = self.facts.uses.with(used);
+        self.facts.uses = self.facts.uses.with(uses_of(inst.op));
         match row.effect {
             Effect::Barrier if self.top.in_continuing() => {
                 return Err(FaultKind::InContinuing(inst.op));
@@ -546,21 +526,28 @@ impl Checker {
     }
 }
 
-/// Whether the flags hold a number that is none: an axis or a kind of reduction of 3.
-fn wrong_number(inst: &Inst) -> bool {
-    match inst.op {
-        Op::GlobalId
-        | Op::LocalId
-        | Op::WorkgroupId
-        | Op::WorkgroupSize
-        | Op::NumWorkgroups
-        | Op::GlobalSize => inst.flags == 3,
+/// What an opcode uses beside its types and its memory.
+#[inline(always)]
+pub(super) fn uses_of(op: Op) -> Uses {
+    match op {
+        Op::WorkgroupBarrier => Uses::BARRIER,
+        Op::MemoryFence => Uses::FENCE,
+        Op::Lane | Op::SubgroupId | Op::SubgroupSize | Op::SubgroupBarrier => Uses::SUBGROUP,
+        Op::Elect => Uses::SUBGROUP.with(Uses::ELECT),
+        Op::Any | Op::All => Uses::SUBGROUP.with(Uses::VOTE),
+        Op::Ballot => Uses::SUBGROUP.with(Uses::BALLOT),
+        Op::Broadcast | Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown => {
+            Uses::SUBGROUP.with(Uses::SHUFFLE)
+        }
         Op::SubgroupAdd
         | Op::SubgroupMin
         | Op::SubgroupMax
         | Op::SubgroupAnd
         | Op::SubgroupOr
-        | Op::SubgroupXor => inst.flags & 3 == 3,
-        _ => false,
+        | Op::SubgroupXor => Uses::SUBGROUP.with(Uses::REDUCE),
+        Op::Dot4Add => Uses::DOT4,
+        Op::AssumeUniform => Uses::ASSUME_UNIFORM,
+        Op::Var => Uses::VARS,
+        _ => Uses::default(),
     }
 }

@@ -1,6 +1,7 @@
 //! What the verifier keeps of each instruction.
 
 use super::uniformity::Level;
+use crate::op;
 use crate::types::{Type, TypeSet};
 
 /// What later instructions may name of an instruction, and how uniform it is.
@@ -13,7 +14,7 @@ use crate::types::{Type, TypeSet};
 pub(crate) struct Made(u16);
 
 impl Made {
-    pub(super) const NOTHING: Made = Made(Made::VARIABLE as u16);
+    pub(super) const NOTHING: Made = Made(op::NOTHING);
     const VARIABLE: u8 = 3 << 4;
     const GONE: u8 = 15;
     const TOLD: u16 = 1 << 10;
@@ -53,6 +54,18 @@ impl Made {
         } else {
             None
         }
+    }
+
+    /// The bits, for [`Made::of_bits`].
+    #[inline(always)]
+    pub(super) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Of what a table of opcodes says, which is made of [`Made::bits`].
+    #[inline(always)]
+    pub(super) const fn of_bits(bits: u16) -> Made {
+        Made(bits)
     }
 
     /// With these bits of its own, and those.

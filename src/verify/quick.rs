@@ -1,12 +1,24 @@
 //! The short ways: instructions of the commonest shapes that are beyond doubt. What these do not accept, the thorough
 //! checks decide, so that every rule and every fault has one place; a test holds the two against each other.
 
-use super::check::Checker;
+use super::check::{Checker, uses_of};
 use super::made::Made;
-use super::uniformity::Level;
+use super::uniformity::{Level, level_made};
 use crate::kernel::{Draft, Inst, Place, Uses};
-use crate::op::{Effect, Op, Quick, Shape, Want};
-use crate::types::{Const, Type, TypeSet};
+use crate::op::{Effect, Makes, Op, Plain, Quick, Shape, Want};
+use crate::types::{Const, Scalar, Type};
+
+/// The bits that a constant can have, by the low four bits of its type's code.
+const FITS: [u64; 16] = {
+    let mut fits = [0; 16];
+    let mut i = 0;
+    while i < Scalar::ALL.len() {
+        let scalar = Scalar::ALL[i];
+        fits[scalar as usize] = u64::MAX >> (64 - scalar.bits());
+        i += 1;
+    }
+    fits
+};
 
 /// What is known of an instruction on values, once some of its words were looked at.
 #[derive(Clone, Copy)]
@@ -45,7 +57,7 @@ impl Checker {
             return self.control_flow(at, inst);
         }
         if at < self.made.len()
-            && let Some(made) = self.quick(draft, *inst, side)
+            && let Some(made) = self.quick(draft, inst, side)
         {
             self.note_made(at, made);
             return true;
@@ -63,7 +75,8 @@ impl Checker {
         places: [Place; 3],
         wants: [Want; 3],
     ) -> Option<Step<'_>> {
-        debug_assert!(quick.types.is_empty() || quick.shape == Shape::Values(wants));
+        #[cfg(debug_assertions)]
+        assert!(quick.types.is_empty() || crate::op::wants_of(quick.op) == wants);
         // It is of a type that was seen, or of one that need not be.
         let made = self.values(quick, places, wants)?;
         self.noting(at, made, Type::from_seen_code(made.code()))
@@ -98,7 +111,8 @@ impl Checker {
     #[inline(always)]
     pub(crate) fn step_built_in(&mut self, at: usize, op: Op, axis: u8) -> Option<Step<'_>> {
         let quick = op.quick();
-        if quick.shape != Shape::BuiltIn || axis & !quick.flags != 0 || axis > 2 {
+        let plain = quick.shape == Shape::Plain && !op.plain().more && quick.len == 0;
+        if !plain || axis & !quick.flags != 0 || axis > 2 {
             return None;
         }
         let made = Made::value(Type::U32, Level::of(quick.uniformity));
@@ -252,42 +266,22 @@ impl Checker {
 
     /// What an instruction makes that is beyond doubt.
     #[inline(always)]
-    fn quick(&mut self, draft: &Draft, inst: Inst, side: &[u32]) -> Option<Made> {
+    fn quick(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Option<Made> {
         let quick = inst.op.quick();
+        if quick.shape == Shape::Plain {
+            let plain = inst.op.plain();
+            let made = self.plain(plain, inst)?;
+            return match plain.more {
+                true => self.more(draft, inst, made),
+                false => Some(made),
+            };
+        }
         let Inst {
-            op,
-            ty,
-            flags,
-            a,
-            b,
-            c,
-        } = inst;
+            ty, flags, a, b, c, ..
+        } = *inst;
         let bare = flags == 0 && c == 0;
         let (sound, level) = match quick.shape {
-            Shape::Values(wants) => {
-                let made = self.values(quick, [a, b, c].map(Place::of), wants)?;
-                let sound = flags & !quick.flags == 0 && made.code() == ty.code();
-                return sound.then_some(made);
-            }
-            Shape::Convert => {
-                let from = self.at(Place::of(a))?;
-                let bare = bare && b == 0 && quick.types.contains(ty);
-                (bare && TypeSet::ALL.has_code(from.code()), from.level())
-            }
-            Shape::Const => {
-                let fits = Const::new(ty, inst.const_bits()).is_some();
-                (bare && fits && quick.types.contains(ty), Level::WORKGROUP)
-            }
-            Shape::Param => {
-                let declared = draft.scalars.get(a as usize)?.ty == ty;
-                let bare = bare && b == 0 && quick.types.contains(ty);
-                (bare && declared, Level::WORKGROUP)
-            }
-            Shape::BuiltIn => {
-                let axis = flags & !quick.flags == 0 && flags < 3;
-                let bare = axis && a == 0 && b == 0 && c == 0;
-                (bare && ty == Type::U32, Level::of(quick.uniformity))
-            }
+            Shape::Plain => return None,
             Shape::Length => {
                 if !bare || b != 0 || !quick.types.contains(ty) {
                     return None;
@@ -303,7 +297,7 @@ impl Checker {
                 let (value, offset, end) = match flags {
                     0 => (c, 0, self.side_end),
                     Inst::OFFSET => {
-                        let (&[value, offset], end) = self.run(inst, side)?;
+                        let (&[value, offset], end) = self.run(*inst, side)?;
                         (value, (offset != 0).then_some(offset)?, end)
                     }
                     _ => return None,
@@ -318,9 +312,9 @@ impl Checker {
             }
             Shape::Atomic(values) => {
                 return match values {
-                    0 => self.stored_atomic::<0, 2>(draft, inst, side),
-                    1 => self.stored_atomic::<1, 3>(draft, inst, side),
-                    _ => self.stored_atomic::<2, 4>(draft, inst, side),
+                    0 => self.stored_atomic::<0, 2>(draft, *inst, side),
+                    1 => self.stored_atomic::<1, 3>(draft, *inst, side),
+                    _ => self.stored_atomic::<2, 4>(draft, *inst, side),
                 };
             }
             Shape::Var => {
@@ -349,17 +343,72 @@ impl Checker {
                 self.raise(a as usize, value.level());
                 return Some(Made::NOTHING);
             }
-            Shape::WorkgroupBarrier => {
-                if inst != Inst::new(op, Type::NONE) || self.top.in_continuing() {
-                    return None;
-                }
-                self.facts.uses = self.facts.uses.with(Uses::BARRIER);
-                self.needs(Level::WORKGROUP);
-                return Some(Made::NOTHING);
-            }
             Shape::Other => return None,
         };
         sound.then_some(Made::value(ty, level))
+    }
+
+    /// What an instruction of [`Shape::Plain`] makes, if there is no doubt. Opcodes come in any order, so that nothing here
+    /// is decided by one: all that differs is looked up.
+    #[inline(always)]
+    fn plain(&self, plain: &Plain, inst: &Inst) -> Option<Made> {
+        let words = [inst.a, inst.b, inst.c];
+        let (mut noted, mut wrong) = (0, 0);
+        for (n, word) in words.into_iter().enumerate() {
+            // The first one stands in for what is no value.
+            let value = word & i32::from(plain.values[n]).cast_unsigned();
+            noted |= u64::from(self.at(Place::of(value))?.bits()) << (16 * n);
+            wrong |= word & i32::from(plain.zeros[n]).cast_unsigned();
+        }
+        let first = noted as u8;
+        let t = inst.ty.code() & plain.told | first & !plain.told;
+        let expected = u64::from(t) * 0x1_0001_0001 & plain.of_t | plain.codes;
+        let flags = inst.flags & plain.no_flags;
+        let ty = inst.ty.code() ^ (t & plain.told | plain.made);
+        let bits = inst.const_bits() & !FITS[usize::from(t & 15)];
+        let wrong = u64::from(wrong)
+            | (noted ^ expected) & plain.cares
+            | u64::from(flags | ty)
+            | bits & i64::from(plain.is_const).cast_unsigned();
+        let not = inst.flags & 3 == plain.not;
+        let sound = plain.types.has_code(t) & plain.firsts.has_code(first);
+        if (wrong != 0) | not | !sound {
+            return None;
+        }
+        let levels = noted & plain.levels;
+        let level = (levels | levels >> 16 | levels >> 32) as u16 & 0x0300;
+        Some(Made::of_bits(
+            u16::from(t & plain.told) | plain.sets | level,
+        ))
+    }
+
+    /// The rest of an instruction of [`Shape::Plain`] of which there is more to say.
+    #[inline(never)]
+    fn more(&mut self, draft: &Draft, inst: &Inst, made: Made) -> Option<Made> {
+        let (op, quick) = (inst.op, inst.op.quick());
+        let from = self.at(Place::of(inst.a));
+        let sound = match op {
+            Op::Param => draft.scalars.get(inst.a as usize)?.ty == inst.ty,
+            Op::Bitcast => Type::from_seen_code(from?.code()).bytes() == inst.ty.bytes(),
+            Op::Extract => u32::from(inst.flags) < Type::from_seen_code(from?.code()).lanes(),
+            _ => true,
+        };
+        if !sound || quick.effect == Effect::Barrier && self.top.in_continuing() {
+            return None;
+        }
+        self.facts.uses = self.facts.uses.with(uses_of(op));
+        match quick.effect {
+            Effect::Barrier => self.needs(Level::WORKGROUP),
+            Effect::Collective => {
+                self.needs(Level::SUBGROUP);
+                if quick.makes != Makes::Nothing {
+                    let level = level_made(draft, inst, &[], |word| self.level(word));
+                    return Some(Made::value(inst.ty, level));
+                }
+            }
+            _ => {}
+        }
+        Some(made)
     }
 
     /// Notes that the length of a buffer is asked for.
@@ -430,6 +479,7 @@ impl Checker {
             }
             Want::Bool => Type::BOOL,
             Want::U32 => Type::U32,
+            Want::Elem | Want::Vector | Want::Any | Want::Literal => return None,
         };
         let level = level.join(made.level());
         (made.code() == wanted.code()).then_some(Seen { t, level })
