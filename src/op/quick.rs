@@ -114,8 +114,7 @@ pub(crate) struct Quick {
     pub effect: Effect,
     pub flags: u8,
     pub form: Form,
-    /// Whether uniformity depends on more of it than on its operands: variables, control, and operations that need it.
-    pub steers: bool,
+    pub steers: Steers,
     /// The number of operand words: [`Row::words`].
     pub len: u8,
     /// Bits of the operand words that are values or variables.
@@ -309,13 +308,44 @@ const fn plain(row: &Row) -> Plain {
     plain
 }
 
-const fn steers(row: &Row) -> bool {
+/// What uniformity depends on beside the operands of what makes a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Steers {
+    Nothing,
+    /// It needs control of the workgroup.
+    Workgroup,
+    /// It needs control of the subgroup.
+    Subgroup,
+    Var,
+    VarGet,
+    VarSet,
+    If,
+    Else,
+    Loop,
+    Continuing,
+    End,
+    Leave,
+}
+
+const fn steers(row: &Row) -> Steers {
     match row.effect {
-        Effect::Barrier | Effect::Collective | Effect::Block | Effect::Terminator => true,
-        Effect::Pure | Effect::Fence => false,
-        Effect::Reads | Effect::Writes | Effect::ReadsWrites => {
-            matches!(row.op, Op::Var | Op::VarGet | Op::VarSet)
-        }
+        Effect::Barrier => Steers::Workgroup,
+        Effect::Collective => Steers::Subgroup,
+        Effect::Terminator => Steers::Leave,
+        Effect::Block => match row.op {
+            Op::If => Steers::If,
+            Op::Else => Steers::Else,
+            Op::Loop => Steers::Loop,
+            Op::Continuing => Steers::Continuing,
+            _ => Steers::End,
+        },
+        Effect::Pure | Effect::Fence => Steers::Nothing,
+        Effect::Reads | Effect::Writes | Effect::ReadsWrites => match row.op {
+            Op::Var => Steers::Var,
+            Op::VarGet => Steers::VarGet,
+            Op::VarSet => Steers::VarSet,
+            _ => Steers::Nothing,
+        },
     }
 }
 
