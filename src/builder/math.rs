@@ -10,13 +10,13 @@ impl KernelBuilder {
     /// `a + b` of integers, kept between the type's least and greatest value.
     #[inline]
     pub fn add_sat(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::AddSat.quick(), a, b)
+        self.binary(const { Op::AddSat.on_values() }, a, b)
     }
 
     /// `a - b` of integers, kept between the type's least and greatest value.
     #[inline]
     pub fn sub_sat(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::SubSat.quick(), a, b)
+        self.binary(const { Op::SubSat.on_values() }, a, b)
     }
 
     /// `c` plus the sum of the products of the four bytes of `a` and `b` (both `u32`). The bytes are signed where `c` is an
@@ -28,7 +28,7 @@ impl KernelBuilder {
     /// Two `f16`s or `bf16`s in one `u32`: `low` in bits 0 to 15, `high` above.
     #[inline]
     pub fn pack(&mut self, low: Value, high: Value) -> Value {
-        self.binary(Op::Pack.quick(), low, high)
+        self.any_values(Op::Pack, low, high, high)
     }
 
     /// The 16-bit float of type `ty` (`f16` or `bf16`) in bits 0 to 15 of the `u32` `a`.
@@ -121,7 +121,7 @@ impl KernelBuilder {
     /// e to the power of `a`. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn exp(&mut self, a: Value) -> Value {
-        self.unary(Op::Exp.quick(), a)
+        self.unary(const { Op::Exp.on_values() }, a)
     }
 
     /// As [`KernelBuilder::exp`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -132,7 +132,7 @@ impl KernelBuilder {
     /// 2 to the power of `a`. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn exp2(&mut self, a: Value) -> Value {
-        self.unary(Op::Exp2.quick(), a)
+        self.unary(const { Op::Exp2.on_values() }, a)
     }
 
     /// As [`KernelBuilder::exp2`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -143,7 +143,7 @@ impl KernelBuilder {
     /// The natural logarithm. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn log(&mut self, a: Value) -> Value {
-        self.unary(Op::Log.quick(), a)
+        self.unary(const { Op::Log.on_values() }, a)
     }
 
     /// As [`KernelBuilder::log`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -154,7 +154,7 @@ impl KernelBuilder {
     /// The logarithm to base 2. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn log2(&mut self, a: Value) -> Value {
-        self.unary(Op::Log2.quick(), a)
+        self.unary(const { Op::Log2.on_values() }, a)
     }
 
     /// As [`KernelBuilder::log2`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -165,7 +165,7 @@ impl KernelBuilder {
     /// The sine of `a` in radians, reduced for every finite argument. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn sin(&mut self, a: Value) -> Value {
-        self.unary(Op::Sin.quick(), a)
+        self.unary(const { Op::Sin.on_values() }, a)
     }
 
     /// As [`KernelBuilder::sin`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -176,7 +176,7 @@ impl KernelBuilder {
     /// The cosine of `a` in radians, reduced for every finite argument. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn cos(&mut self, a: Value) -> Value {
-        self.unary(Op::Cos.quick(), a)
+        self.unary(const { Op::Cos.on_values() }, a)
     }
 
     /// As [`KernelBuilder::cos`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -187,7 +187,7 @@ impl KernelBuilder {
     /// The tangent of `a` in radians, reduced for every finite argument. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn tan(&mut self, a: Value) -> Value {
-        self.unary(Op::Tan.quick(), a)
+        self.unary(const { Op::Tan.on_values() }, a)
     }
 
     /// As [`KernelBuilder::tan`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -198,7 +198,7 @@ impl KernelBuilder {
     /// The hyperbolic tangent. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn tanh(&mut self, a: Value) -> Value {
-        self.unary(Op::Tanh.quick(), a)
+        self.unary(const { Op::Tanh.on_values() }, a)
     }
 
     /// As [`KernelBuilder::tanh`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -209,7 +209,7 @@ impl KernelBuilder {
     /// The error function. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn erf(&mut self, a: Value) -> Value {
-        self.unary(Op::Erf.quick(), a)
+        self.unary(const { Op::Erf.on_values() }, a)
     }
 
     /// As [`KernelBuilder::erf`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -220,7 +220,7 @@ impl KernelBuilder {
     /// `a` to the power of `b`, as IEEE 754 defines pow. Precise.
     #[inline]
     pub fn pow(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Pow.quick(), a, b)
+        self.binary(const { Op::Pow.on_values() }, a, b)
     }
 
     /// As [`KernelBuilder::pow`], by the hardware's `exp2(b * log2(a))`: wrong for negative `a`, and loses bits where the product is large.
@@ -251,24 +251,24 @@ impl KernelBuilder {
     /// `a - floor(a)`, rounded: 1 for tiny negative numbers, NaN for infinities.
     #[inline]
     pub fn fract(&mut self, a: Value) -> Value {
-        self.unary(Op::Fract.quick(), a)
+        self.unary(const { Op::Fract.on_values() }, a)
     }
 
     /// `a` with the sign bit of `b`; every other bit stays, of NaNs too.
     #[inline]
     pub fn copysign(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Copysign.quick(), a, b)
+        self.binary(const { Op::Copysign.on_values() }, a, b)
     }
 
     /// Whether `a` is NaN.
     #[inline]
     pub fn is_nan(&mut self, a: Value) -> Value {
-        self.unary(Op::IsNan.quick(), a)
+        self.any_values(Op::IsNan, a, a, a)
     }
 
     /// Whether `a` is an infinity.
     #[inline]
     pub fn is_inf(&mut self, a: Value) -> Value {
-        self.unary(Op::IsInf.quick(), a)
+        self.any_values(Op::IsInf, a, a, a)
     }
 }

@@ -39,7 +39,7 @@ pub use memory::Memory;
 pub use subgroup::Scan;
 
 use crate::kernel::{Draft, Inst, Kernel, Place, REFUSED, Stamp, Value};
-use crate::op::{Op, Operand, Quick, Want};
+use crate::op::{Makes, OnValues, Op, Operand, Want};
 use crate::types::{Const, Type};
 use crate::verify::{Declared, FaultKind, Step, Verifier, VerifyError};
 
@@ -198,14 +198,14 @@ impl KernelBuilder {
         })
     }
 
-    /// Appends an instruction on values in line that are wanted so; its type is that of the first one wanted of type T, or
-    /// follows from it.
+    /// Appends an instruction on values in line that are wanted so, which makes that.
     #[inline(always)]
     fn values<const N: usize>(
         &mut self,
-        quick: &Quick,
+        op: OnValues,
         operands: [Value; N],
         wants: [Want; N],
+        makes: Makes,
     ) -> Value {
         let (mut places, mut all) = ([Place::default(); 3], [Want::Nothing; 3]);
         let both = places.iter_mut().zip(&mut all);
@@ -214,13 +214,13 @@ impl KernelBuilder {
             *all = want;
         }
         let at = self.draft.insts.len();
-        let step = self.verifier.check.step_values(at, quick, places, all);
+        let step = self.verifier.check.step_values(at, op, places, all, makes);
         let words = places.map(Place::word);
-        match append(&mut self.draft, self.stamp, step, quick.op, 0, words) {
+        match append(&mut self.draft, self.stamp, step, op.op, 0, words) {
             Some(made) => made,
             None => {
                 let [a, b, c] = places;
-                self.values_in_doubt(quick, a, b, c)
+                self.values_in_doubt(op.op, a, b, c)
             }
         }
     }
@@ -229,9 +229,9 @@ impl KernelBuilder {
     /// they need not keep the ids.
     #[cold]
     #[inline(never)]
-    fn values_in_doubt(&mut self, quick: &Quick, a: Place, b: Place, c: Place) -> Value {
+    fn values_in_doubt(&mut self, op: Op, a: Place, b: Place, c: Place) -> Value {
         let [a, b, c] = [a, b, c].map(|place| Value::at(place, self.stamp));
-        self.any_values(quick.op, a, b, c)
+        self.any_values(op, a, b, c)
     }
 
     /// Appends an instruction on as many values in line as the opcode has operands.

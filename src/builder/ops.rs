@@ -2,7 +2,7 @@
 
 use super::{KernelBuilder, append};
 use crate::kernel::{Inst, Place, Scalar, Value};
-use crate::op::{Effect, Makes, Op, Operand, Quick, Want};
+use crate::op::{Effect, Makes, OnValues, Op, Operand, Want};
 use crate::types::Type;
 use crate::verify::FaultKind;
 
@@ -18,26 +18,32 @@ impl KernelBuilder {
     }
 
     #[inline(never)]
-    pub(super) fn unary(&mut self, op: &Quick, a: Value) -> Value {
-        self.values(op, [a], [Want::T])
+    pub(super) fn unary(&mut self, op: OnValues, a: Value) -> Value {
+        self.values(op, [a], [Want::T], Makes::T)
     }
 
     /// Both operands are of one type.
     #[inline(never)]
-    pub(super) fn binary(&mut self, op: &Quick, a: Value, b: Value) -> Value {
-        self.values(op, [a, b], [Want::T; 2])
+    pub(super) fn binary(&mut self, op: OnValues, a: Value, b: Value) -> Value {
+        self.values(op, [a, b], [Want::T; 2], Makes::T)
+    }
+
+    /// Both operands are of one type, and what is made is a `bool`.
+    #[inline(never)]
+    fn compared(&mut self, op: OnValues, a: Value, b: Value) -> Value {
+        self.values(op, [a, b], [Want::T; 2], Makes::Bool)
     }
 
     /// The second operand is a `u32`.
     #[inline(never)]
-    pub(super) fn shifted(&mut self, op: &Quick, a: Value, amount: Value) -> Value {
-        self.values(op, [a, amount], [Want::T, Want::U32])
+    pub(super) fn shifted(&mut self, op: OnValues, a: Value, amount: Value) -> Value {
+        self.values(op, [a, amount], [Want::T, Want::U32], Makes::T)
     }
 
     /// All operands are of one type.
     #[inline(never)]
-    pub(super) fn ternary(&mut self, op: &Quick, a: Value, b: Value, c: Value) -> Value {
-        self.values(op, [a, b, c], [Want::T; 3])
+    pub(super) fn ternary(&mut self, op: OnValues, a: Value, b: Value, c: Value) -> Value {
+        self.values(op, [a, b, c], [Want::T; 3], Makes::T)
     }
 
     pub(super) fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
@@ -213,163 +219,163 @@ impl KernelBuilder {
     /// `a + b`. Integers wrap; floats round to nearest even and are never contracted unless the kernel asks for it.
     #[inline]
     pub fn add(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Add.quick(), a, b)
+        self.binary(const { Op::Add.on_values() }, a, b)
     }
 
     /// `a - b`, as [`KernelBuilder::add`].
     #[inline]
     pub fn sub(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Sub.quick(), a, b)
+        self.binary(const { Op::Sub.on_values() }, a, b)
     }
 
     /// `a * b`; integers keep the low half.
     #[inline]
     pub fn mul(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Mul.quick(), a, b)
+        self.binary(const { Op::Mul.on_values() }, a, b)
     }
 
     /// The high half of the double-width product of two integers.
     #[inline]
     pub fn mul_hi(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MulHi.quick(), a, b)
+        self.binary(const { Op::MulHi.on_values() }, a, b)
     }
 
     /// `a / b`. Integers: towards zero, `x / 0 = x`, `MIN / -1 = MIN`. Floats: rounded to nearest even.
     #[inline]
     pub fn div(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Div.quick(), a, b)
+        self.binary(const { Op::Div.on_values() }, a, b)
     }
 
     /// The remainder of `a / b` with the sign of `a`: `x % 0 = 0`, `MIN % -1 = 0`.
     #[inline]
     pub fn rem(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Rem.quick(), a, b)
+        self.binary(const { Op::Rem.on_values() }, a, b)
     }
 
     /// `-a`. Integers wrap; floats flip the sign, of zero too, and a NaN stays some NaN.
     #[inline]
     pub fn neg(&mut self, a: Value) -> Value {
-        self.unary(Op::Neg.quick(), a)
+        self.unary(const { Op::Neg.on_values() }, a)
     }
 
     /// The magnitude. `abs(MIN) = MIN`; a NaN stays some NaN.
     #[inline]
     pub fn abs(&mut self, a: Value) -> Value {
-        self.unary(Op::Abs.quick(), a)
+        self.unary(const { Op::Abs.on_values() }, a)
     }
 
     /// The lesser one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
     #[inline]
     pub fn min(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Min.quick(), a, b)
+        self.binary(const { Op::Min.on_values() }, a, b)
     }
 
     /// The greater one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
     #[inline]
     pub fn max(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Max.quick(), a, b)
+        self.binary(const { Op::Max.on_values() }, a, b)
     }
 
     /// The lesser of two floats, NaN when either is NaN.
     #[inline]
     pub fn min_nan(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MinNan.quick(), a, b)
+        self.binary(const { Op::MinNan.on_values() }, a, b)
     }
 
     /// The greater of two floats, NaN when either is NaN.
     #[inline]
     pub fn max_nan(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MaxNan.quick(), a, b)
+        self.binary(const { Op::MaxNan.on_values() }, a, b)
     }
 
     /// `min(max(x, low), high)`.
     #[inline]
     pub fn clamp(&mut self, x: Value, low: Value, high: Value) -> Value {
-        self.ternary(Op::Clamp.quick(), x, low, high)
+        self.ternary(const { Op::Clamp.on_values() }, x, low, high)
     }
 
     /// `a * b + c` with two roundings for floats; integers wrap.
     #[inline]
     pub fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.ternary(Op::MulAdd.quick(), a, b, c)
+        self.ternary(const { Op::MulAdd.on_values() }, a, b, c)
     }
 
     /// `a * b + c` of floats with one rounding.
     #[inline]
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.ternary(Op::Fma.quick(), a, b, c)
+        self.ternary(const { Op::Fma.on_values() }, a, b, c)
     }
 
     /// Bitwise and; of bools logical, both operands evaluated.
     #[inline]
     pub fn and(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::And.quick(), a, b)
+        self.binary(const { Op::And.on_values() }, a, b)
     }
 
     /// Bitwise or; of bools logical, both operands evaluated.
     #[inline]
     pub fn or(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Or.quick(), a, b)
+        self.binary(const { Op::Or.on_values() }, a, b)
     }
 
     /// Bitwise exclusive or; of bools logical.
     #[inline]
     pub fn xor(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Xor.quick(), a, b)
+        self.binary(const { Op::Xor.on_values() }, a, b)
     }
 
     /// Every bit flipped; of bools the negation.
     #[inline]
     pub fn not(&mut self, a: Value) -> Value {
-        self.unary(Op::Not.quick(), a)
+        self.unary(const { Op::Not.on_values() }, a)
     }
 
     /// `a` shifted left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn shl(&mut self, a: Value, amount: Value) -> Value {
-        self.shifted(Op::Shl.quick(), a, amount)
+        self.shifted(const { Op::Shl.on_values() }, a, amount)
     }
 
     /// `a` shifted right by `amount` (a `u32`, taken modulo the width); signed types keep the sign.
     #[inline]
     pub fn shr(&mut self, a: Value, amount: Value) -> Value {
-        self.shifted(Op::Shr.quick(), a, amount)
+        self.shifted(const { Op::Shr.on_values() }, a, amount)
     }
 
     /// `a` rotated left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn rotate_left(&mut self, a: Value, amount: Value) -> Value {
-        self.shifted(Op::RotateLeft.quick(), a, amount)
+        self.shifted(const { Op::RotateLeft.on_values() }, a, amount)
     }
 
     /// `a` rotated right by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn rotate_right(&mut self, a: Value, amount: Value) -> Value {
-        self.shifted(Op::RotateRight.quick(), a, amount)
+        self.shifted(const { Op::RotateRight.on_values() }, a, amount)
     }
 
     /// The number of leading zero bits, a `u32`; of 0 the width.
     #[inline]
     pub fn clz(&mut self, a: Value) -> Value {
-        self.unary(Op::Clz.quick(), a)
+        self.any_values(Op::Clz, a, a, a)
     }
 
     /// The number of trailing zero bits, a `u32`; of 0 the width.
     #[inline]
     pub fn ctz(&mut self, a: Value) -> Value {
-        self.unary(Op::Ctz.quick(), a)
+        self.any_values(Op::Ctz, a, a, a)
     }
 
     /// The number of one bits, a `u32`.
     #[inline]
     pub fn popcount(&mut self, a: Value) -> Value {
-        self.unary(Op::Popcount.quick(), a)
+        self.any_values(Op::Popcount, a, a, a)
     }
 
     /// The bits in reverse order.
     #[inline]
     pub fn reverse_bits(&mut self, a: Value) -> Value {
-        self.unary(Op::ReverseBits.quick(), a)
+        self.unary(const { Op::ReverseBits.on_values() }, a)
     }
 
     /// The `count` bits of `a` from bit `offset` up, sign-extended for signed types. With W the width, `offset` counts as `min(offset, W)` and `count` as `min(count, W - offset)`.
@@ -420,45 +426,46 @@ impl KernelBuilder {
     /// Whether `a` equals `b`; false when either is NaN.
     #[inline]
     pub fn eq(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Eq.quick(), a, b)
+        self.compared(const { Op::Eq.on_values() }, a, b)
     }
 
     /// Whether `a` differs from `b`; true when either is NaN.
     #[inline]
     pub fn ne(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Ne.quick(), a, b)
+        self.compared(const { Op::Ne.on_values() }, a, b)
     }
 
     /// Whether `a < b`; false when either is NaN.
     #[inline]
     pub fn lt(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Lt.quick(), a, b)
+        self.compared(const { Op::Lt.on_values() }, a, b)
     }
 
     /// Whether `a <= b`; false when either is NaN.
     #[inline]
     pub fn le(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Le.quick(), a, b)
+        self.compared(const { Op::Le.on_values() }, a, b)
     }
 
     /// Whether `a > b`; false when either is NaN.
     #[inline]
     pub fn gt(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Gt.quick(), a, b)
+        self.compared(const { Op::Gt.on_values() }, a, b)
     }
 
     /// Whether `a >= b`; false when either is NaN.
     #[inline]
     pub fn ge(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Ge.quick(), a, b)
+        self.compared(const { Op::Ge.on_values() }, a, b)
     }
 
     /// `yes` where `condition` (a `bool`) is true, `no` where it is false. Both are evaluated; bits are kept.
     pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
         self.values(
-            Op::Select.quick(),
+            const { Op::Select.on_values() },
             [condition, yes, no],
             [Want::Bool, Want::T, Want::T],
+            Makes::T,
         )
     }
 
@@ -477,42 +484,42 @@ impl KernelBuilder {
     /// The square root, rounded to nearest even; NaN below zero, −0.0 of −0.0.
     #[inline]
     pub fn sqrt(&mut self, a: Value) -> Value {
-        self.unary(Op::Sqrt.quick(), a)
+        self.unary(const { Op::Sqrt.on_values() }, a)
     }
 
     /// `1 / sqrt(a)`; infinite with its sign of zeros, NaN below. Precise: the bounds are in docs/accuracy.md.
     #[inline]
     pub fn rsqrt(&mut self, a: Value) -> Value {
-        self.unary(Op::Rsqrt.quick(), a)
+        self.unary(const { Op::Rsqrt.on_values() }, a)
     }
 
     /// `1 / a`, rounded to nearest even.
     #[inline]
     pub fn rcp(&mut self, a: Value) -> Value {
-        self.unary(Op::Rcp.quick(), a)
+        self.unary(const { Op::Rcp.on_values() }, a)
     }
 
     /// The greatest integer not above `a`.
     #[inline]
     pub fn floor(&mut self, a: Value) -> Value {
-        self.unary(Op::Floor.quick(), a)
+        self.unary(const { Op::Floor.on_values() }, a)
     }
 
     /// The least integer not below `a`.
     #[inline]
     pub fn ceil(&mut self, a: Value) -> Value {
-        self.unary(Op::Ceil.quick(), a)
+        self.unary(const { Op::Ceil.on_values() }, a)
     }
 
     /// `a` without its fraction.
     #[inline]
     pub fn trunc(&mut self, a: Value) -> Value {
-        self.unary(Op::Trunc.quick(), a)
+        self.unary(const { Op::Trunc.on_values() }, a)
     }
 
     /// The nearest integer, the even one of two.
     #[inline]
     pub fn round_even(&mut self, a: Value) -> Value {
-        self.unary(Op::RoundEven.quick(), a)
+        self.unary(const { Op::RoundEven.on_values() }, a)
     }
 }

@@ -33,7 +33,7 @@ mod quick;
 
 #[cfg(debug_assertions)]
 pub(crate) use quick::wants_of;
-pub(crate) use quick::{NOTHING, Plain, Quick, Shape, Steers, Want};
+pub(crate) use quick::{NOTHING, OnValues, Plain, Shape, Steers, Want};
 
 use crate::types::{Type, TypeSet};
 use core::fmt;

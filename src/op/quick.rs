@@ -103,11 +103,6 @@ pub(crate) struct Quick {
     /// What T may be where the wants are all there is to say of an instruction, which makes a value by its operands; of
     /// others that have no [`Plain`] what T may be.
     pub types: TypeSet,
-    pub op: Op,
-    /// What the verifier notes of what is made has these bits of what it noted of T, and those of `sets`: see
-    /// [`crate::verify`].
-    pub keeps: u16,
-    pub sets: u16,
     pub shape: Shape,
     pub makes: Makes,
     pub uniformity: Uniformity,
@@ -123,7 +118,7 @@ pub(crate) struct Quick {
     pub not_all: u8,
 }
 
-const _: () = assert!(size_of::<Quick>() == 32);
+const _: () = assert!(size_of::<Quick>() == 24);
 
 /// The rules of a row of [`Shape::Plain`] in a form that asks for no decision, so that opcodes in any order can be looked
 /// at without a jump. What the verifier notes of the three words stands side by side, sixteen bits each.
@@ -200,6 +195,29 @@ const fn not_all(row: &Row) -> u8 {
     }
 }
 
+/// An opcode on values alone, and what T may be there: what callers know when they are compiled, in two registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnValues {
+    pub op: Op,
+    pub types: TypeSet,
+}
+
+impl Op {
+    /// For opcodes whose wants are all there is to say; others have no types there.
+    pub(crate) const fn on_values(self) -> OnValues {
+        let mut types = TypeSet::NONE;
+        let mut n = 0;
+        while n < COUNT {
+            let row = &ROWS[n];
+            if row.op as u16 == self as u16 && matches!(Shape::of(row), Shape::Plain) {
+                types = quick(row).types;
+            }
+            n += 1;
+        }
+        OnValues { op: self, types }
+    }
+}
+
 const fn has_t(row: &Row) -> bool {
     let mut has_t = matches!(row.makes, Makes::T | Makes::Var);
     let mut n = 0;
@@ -219,12 +237,6 @@ const fn quick(row: &Row) -> Quick {
             Shape::Other => TypeSet::NONE,
             _ => row.types,
         },
-        op: row.op,
-        keeps: match row.makes {
-            Makes::T => 0xFFFF,
-            _ => 0xFF00,
-        },
-        sets: row.makes.of(Type::NONE).code() as u16,
         shape,
         makes: row.makes,
         uniformity: row.uniformity,

@@ -68,13 +68,6 @@ impl Made {
         Made(bits)
     }
 
-    /// With these bits of its own, and those.
-    #[inline(always)]
-    #[must_use]
-    pub(super) const fn making(self, keeps: u16, sets: u16) -> Made {
-        Made(self.0 & keeps | sets)
-    }
-
     /// The type of a visible value.
     #[inline(always)]
     pub(super) fn value_type(self) -> Option<Type> {

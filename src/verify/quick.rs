@@ -5,7 +5,7 @@ use super::check::{Checker, uses_of};
 use super::made::Made;
 use super::uniformity::{Level, level_made};
 use crate::kernel::{Draft, Inst, Place, Uses};
-use crate::op::{Effect, Makes, Op, Plain, Quick, Shape, Want};
+use crate::op::{Effect, Makes, OnValues, Op, Plain, Shape, Want};
 use crate::types::{Const, Scalar, Type};
 
 /// The bits that a constant can have, by the low four bits of its type's code.
@@ -65,21 +65,41 @@ impl Checker {
         self.thorough(draft, at, inst, side)
     }
 
-    /// As [`Checker::step`] for an instruction of [`Shape::Values`] on what these made, which is wanted so: gives what is to
-    /// be noted, or nothing where there is a doubt.
+    /// As [`Checker::step`] for an instruction of values alone, on what these made, which is wanted so, and which makes that:
+    /// gives what is to be noted, or nothing where there is a doubt.
     #[inline(always)]
     pub(crate) fn step_values(
         &mut self,
         at: usize,
-        quick: &Quick,
+        op: OnValues,
         places: [Place; 3],
         wants: [Want; 3],
+        makes: Makes,
     ) -> Option<Step<'_>> {
         #[cfg(debug_assertions)]
-        assert!(quick.types.is_empty() || crate::op::wants_of(quick.op) == wants);
+        assert!(
+            op.types.is_empty()
+                || crate::op::wants_of(op.op) == wants && op.op.quick().makes == makes
+        );
+        let [a, b, c] = places;
+        let seen = Seen {
+            t: None,
+            level: Level::WORKGROUP,
+        };
+        let [x, y, z] = wants;
+        let seen = self.wanted(a, x, seen)?;
+        let seen = self.wanted(b, y, seen)?;
+        let Seen { t, level } = self.wanted(c, z, seen)?;
+        let t = t?;
+        let made = match makes {
+            // One operation from the operands, on which the next instruction may wait.
+            Makes::T => t.at_level(level),
+            _ => Made::value(makes.of(Type::NONE), t.level().join(level)),
+        };
         // It is of a type that was seen, or of one that need not be.
-        let made = self.values(quick, places, wants)?;
-        self.noting(at, made, Type::from_seen_code(made.code()))
+        let step = self.noting(at, made, Type::from_seen_code(made.code()))?;
+        // Nothing but the type of a visible value is in the set.
+        op.types.has_code(t.code()).then_some(step)
     }
 
     /// As [`Checker::step_values`] for a constant of this type, whose bits are in order.
@@ -99,7 +119,7 @@ impl Checker {
         scalar: Place,
     ) -> Option<Step<'_>> {
         let ty = draft.scalars.get(scalar.index())?.ty;
-        if !Op::Param.quick().types.contains(ty) {
+        if !Op::Param.plain().types.contains(ty) {
             return None;
         }
         let made = Made::value(ty, Level::WORKGROUP);
@@ -443,22 +463,6 @@ impl Checker {
         let made = self.atomic(draft, inst.op, reached, values, words, makes)?;
         self.side_end = end;
         Some(made)
-    }
-
-    /// What an instruction of [`Shape::Values`] makes of what these made, if there is no doubt.
-    #[inline(always)]
-    fn values(&self, quick: &Quick, [a, b, c]: [Place; 3], [x, y, z]: [Want; 3]) -> Option<Made> {
-        let seen = Seen {
-            t: None,
-            level: Level::WORKGROUP,
-        };
-        let seen = self.wanted(a, x, seen)?;
-        let seen = self.wanted(b, y, seen)?;
-        let Seen { t, level } = self.wanted(c, z, seen)?;
-        let t = t?;
-        // Nothing but the type of a visible value is in the set.
-        let sound = quick.types.has_code(t.code());
-        sound.then_some(t.at_level(level).making(quick.keeps, quick.sets))
     }
 
     /// What is known once one more word was looked at; `None` where it is not as wanted.
