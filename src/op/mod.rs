@@ -325,7 +325,7 @@ const ROW_OF: [u8; 256] = {
 static TABLE: [Row; COUNT] = ROWS;
 
 /// The opcodes by number.
-static BY_NUMBER: [Option<Op>; 256] = {
+const BY_NUMBER: [Option<Op>; 256] = {
     let mut table = [None; 256];
     let mut i = 0;
     while i < COUNT {
@@ -338,8 +338,12 @@ static BY_NUMBER: [Option<Op>; 256] = {
 impl Op {
     /// The opcode of a bytecode number, or `None`.
     #[inline]
-    pub fn from_number(number: u16) -> Option<Op> {
-        BY_NUMBER.get(usize::from(number)).copied().flatten()
+    pub const fn from_number(number: u16) -> Option<Op> {
+        if number < 256 {
+            BY_NUMBER[number as usize]
+        } else {
+            None
+        }
     }
 
     /// The opcode's row.

@@ -29,14 +29,10 @@ impl Object {
     /// What such an access needs.
     #[inline(always)]
     const fn needs(effect: Effect, atomic: bool) -> u8 {
-        let reads = match effect {
-            Effect::Reads | Effect::ReadsWrites => Object::LOADS,
-            _ => 0,
-        };
-        let writes = match effect {
-            Effect::Writes | Effect::ReadsWrites => Object::STORES,
-            _ => 0,
-        };
+        let reads = matches!(effect, Effect::Reads | Effect::ReadsWrites);
+        let writes = matches!(effect, Effect::Writes | Effect::ReadsWrites);
+        let reads = if reads { Object::LOADS } else { 0 };
+        let writes = if writes { Object::STORES } else { 0 };
         reads | writes | if atomic { Object::ATOMICS } else { 0 }
     }
 

@@ -417,16 +417,14 @@ impl Checker {
             return None;
         }
         self.facts.uses = self.facts.uses.with(uses_of(op));
-        match quick.effect {
-            Effect::Barrier => self.needs(Level::WORKGROUP),
-            Effect::Collective => {
-                self.needs(Level::SUBGROUP);
-                if quick.makes != Makes::Nothing {
-                    let level = level_made(draft, inst, &[], |word| self.level(word));
-                    return Some(Made::value(inst.ty, level));
-                }
+        if quick.effect == Effect::Barrier {
+            self.needs(Level::WORKGROUP);
+        } else if quick.effect == Effect::Collective {
+            self.needs(Level::SUBGROUP);
+            if quick.makes != Makes::Nothing {
+                let level = level_made(draft, inst, &[], |word| self.level(word));
+                return Some(Made::value(inst.ty, level));
             }
-            _ => {}
         }
         Some(made)
     }
