@@ -382,7 +382,8 @@ impl Checker {
         }
         let first = noted as u8;
         let t = inst.ty.code() & plain.told | first & !plain.told;
-        let expected = u64::from(t) * 0x1_0001_0001 & plain.of_t | plain.codes;
+        let t_beside = u64::from(t) * 0x1_0001_0001;
+        let expected = t_beside & plain.of_t | plain.codes;
         let flags = inst.flags & plain.no_flags;
         let ty = inst.ty.code() ^ (t & plain.told | plain.made);
         let bits = inst.const_bits() & !FITS[usize::from(t & 15)];
