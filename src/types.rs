@@ -231,12 +231,12 @@ impl Type {
 
     /// The type of a bytecode byte, or `None` if the byte stands for no type.
     pub const fn from_code(code: u8) -> Option<Type> {
-        if code == 0 {
-            return Some(Type::NONE);
-        }
-        match Scalar::from_code(code & 15) {
-            Some(_) if code >> 4 <= 2 => Some(Type(code)),
-            _ => None,
+        const SCALARS: u64 = TypeSet::ALL.0;
+        const CODES: u64 = 1 | SCALARS | SCALARS << 16 | SCALARS << 32;
+        if code < 64 && CODES >> code & 1 != 0 {
+            Some(Type(code))
+        } else {
+            None
         }
     }
 
@@ -327,6 +327,9 @@ impl TypeSet {
     /// What memory holds: numbers and vectors of them.
     pub const ELEMENTS: TypeSet = TypeSet::NUMERIC.or(TypeSet::VECTORS);
 
+    /// Whatever it is, types or not.
+    pub(crate) const EVERY: TypeSet = TypeSet(u64::MAX);
+
     /// The set of one type ([`Type::NONE`] gives the empty set).
     pub const fn just(ty: Type) -> TypeSet {
         if ty.0 == 0 {
@@ -371,6 +374,11 @@ impl TypeSet {
     #[inline]
     pub const fn contains(self, ty: Type) -> bool {
         self.0 >> TypeSet::bit(ty) & 1 != 0
+    }
+
+    /// The bits, by the codes of the types.
+    pub(crate) const fn bits(self) -> u64 {
+        self.0
     }
 
     /// As [`TypeSet::contains`] of a byte that may be no type's: six bits of it, which are in no set then.

@@ -1,7 +1,8 @@
 //! Atomics on buffers and shared arrays.
 
-use super::{KernelBuilder, Memory};
-use crate::kernel::{Inst, Ordering, Value};
+use super::memory::Object;
+use super::{KernelBuilder, Memory, append};
+use crate::kernel::{Inst, Ordering, Place, Value};
 use crate::op::Op;
 use crate::types::Type;
 
@@ -15,7 +16,10 @@ impl KernelBuilder {
         ordering: Ordering,
     ) -> Value {
         let op = Op::AtomicLoad;
-        let operands = (self.memory(op, memory.into()), self.operand(op, index));
+        let operands = (
+            self.memory(op, memory.into().object()),
+            self.operand(op, index),
+        );
         let (Some(mem), Some(b)) = operands else {
             return self.refused();
         };
@@ -52,6 +56,7 @@ impl KernelBuilder {
         );
     }
 
+    #[inline(never)]
     fn atomic(
         &mut self,
         op: Op,
@@ -61,8 +66,39 @@ impl KernelBuilder {
         value: Value,
         ordering: Ordering,
     ) -> Value {
+        let (at, order) = (self.draft.insts.len(), ordering.word());
+        let Object(object) = memory.object();
+        let places = [object, index, value].map(|id| id.place(self.stamp));
+        if let Some(beside) = self.room_beside(3) {
+            let check = &mut self.verifier.check;
+            let words = [offset, order];
+            let step = check.step_atomic(&self.draft, at, op, places, words, beside);
+            if step.is_some() {
+                let [mem, index, value] = places.map(Place::word);
+                let draft = &mut self.draft;
+                draft.side.extend_from_slice(&[value, offset, order]);
+                let words = [mem, index, beside];
+                if let Some(made) = append(draft, self.stamp, step, op, 0, words) {
+                    return made;
+                }
+            }
+        }
+        self.any_atomic(op, memory, index, offset, value, ordering)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn any_atomic(
+        &mut self,
+        op: Op,
+        memory: Memory,
+        index: Value,
+        offset: u32,
+        value: Value,
+        ordering: Ordering,
+    ) -> Value {
         let operands = (
-            self.memory(op, memory),
+            self.memory(op, memory.object()),
             self.operand(op, index),
             self.operand(op, value),
         );
@@ -82,8 +118,7 @@ impl KernelBuilder {
             b,
             c: self.put_aside([value, offset, ordering.word()]),
         };
-        let sound = self.verifier.check.step_atomic(&self.draft, inst, mem);
-        self.append_looked_at(inst, sound)
+        self.push(inst)
     }
 
     /// Adds `value` to the element; integers wrap. Also on f32 and f64. Gives the value before. Relaxed, among all threads of the
@@ -322,7 +357,7 @@ impl KernelBuilder {
         ordering: Ordering,
     ) -> Value {
         let op = Op::AtomicCompareExchange;
-        let mem = self.memory(op, memory.into());
+        let mem = self.memory(op, memory.into().object());
         let operands = (
             self.operand(op, index),
             self.operand(op, comparand),

@@ -1,29 +1,56 @@
 //! Structured control flow: the flat calls, and helpers that take closures.
 
 use super::KernelBuilder;
-use crate::kernel::{Inst, Value, Var};
+use crate::kernel::{Inst, Place, Value, Var};
 use crate::op::Op;
 use crate::types::{Const, Type, TypeSet};
 use crate::verify::FaultKind;
 
 impl KernelBuilder {
+    /// Appends an instruction that is nothing but its opcode.
+    #[inline(never)]
     fn mark(&mut self, op: Op) {
-        self.push(Inst::new(op, Type::NONE));
+        let at = self.draft.insts.len();
+        if at == self.draft.insts.capacity() {
+            return self.mark_in_more_memory(op);
+        }
+        self.draft.insts.push(Inst::new(op, Type::NONE));
+        self.verifier.check.control(at, op, 0, true);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark_in_more_memory(&mut self, op: Op) {
+        self.draft.insts.reserve(1);
+        self.mark(op);
     }
 
     /// Opens a block run where `condition` (a `bool`) is true. [`KernelBuilder::end`] closes it.
+    #[inline(never)]
     pub fn begin_if(&mut self, condition: Value) {
-        match self.operand(Op::If, condition) {
-            Some(a) => {
-                self.push(Inst {
-                    a,
-                    ..Inst::new(Op::If, Type::NONE)
-                });
-            }
-            None => {
-                self.verifier.check.open_refused(Op::If);
-                self.draft.insts.push(Inst::new(Op::If, Type::NONE));
-            }
+        let (at, place) = (self.draft.insts.len(), condition.place(self.stamp));
+        if place.index() >= at || at == self.draft.insts.capacity() {
+            return self.if_in_doubt(place);
+        }
+        let a = place.word();
+        self.draft.insts.push(Inst {
+            a,
+            ..Inst::new(Op::If, Type::NONE)
+        });
+        self.verifier.check.control(at, Op::If, a, true);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn if_in_doubt(&mut self, condition: Place) {
+        let (at, mut inst) = (self.draft.insts.len(), Inst::new(Op::If, Type::NONE));
+        let operand = self.operand(Op::If, Value::at(condition, self.stamp));
+        inst.a = operand.unwrap_or(0);
+        self.draft.insts.push(inst);
+        let check = &mut self.verifier.check;
+        match operand {
+            Some(a) => _ = check.control(at, Op::If, a, true),
+            None => check.open_refused_if(at),
         }
     }
 
@@ -138,17 +165,11 @@ impl KernelBuilder {
         end: Value,
         body: impl FnOnce(&mut KernelBuilder, Value),
     ) {
-        let ty = self.type_of(start);
-        let one = self.one(ty);
+        let one = self.one(start);
         let i = self.begin_range(start);
         let now = self.range_value(i, end);
         body(self, now);
-        // `i < end` held, so adding 1 cannot wrap.
-        self.begin_continuing();
-        let now = self.get(i);
-        let next = self.add(now, one);
-        self.set(i, next);
-        self.end();
+        self.end_range(i, one);
     }
 
     /// As [`KernelBuilder::for_range`] in steps of `step`, which must not be 0 or negative. The last step that would pass
@@ -183,6 +204,7 @@ impl KernelBuilder {
         self.end();
     }
 
+    #[inline(never)]
     fn begin_range(&mut self, start: Value) -> Var {
         // Floats can be compared and added, but the constant 1 of `for_range` is no float, and a step may be lost.
         let ty = self.type_of(start);
@@ -194,16 +216,30 @@ impl KernelBuilder {
         i
     }
 
+    #[inline(never)]
     fn range_value(&mut self, i: Var, end: Value) -> Value {
         let now = self.get(i);
         let done = self.ge(now, end);
-        self.when(done, |b| b.break_());
+        self.begin_if(done);
+        self.break_();
+        self.end();
         now
     }
 
-    /// The constant 1 of an integer type; ranges of other types are refused.
-    fn one(&mut self, ty: Type) -> Value {
-        match Const::new(ty, 1) {
+    #[inline(never)]
+    fn end_range(&mut self, i: Var, one: Value) {
+        // `i < end` held, so adding 1 cannot wrap.
+        self.begin_continuing();
+        let now = self.get(i);
+        let next = self.add(now, one);
+        self.set(i, next);
+        self.end();
+    }
+
+    /// The constant 1 of the type of an integer; ranges of other types are refused.
+    #[inline(never)]
+    fn one(&mut self, start: Value) -> Value {
+        match Const::new(self.type_of(start), 1) {
             Some(one) => self.constant(one),
             None => self.refused(),
         }

@@ -6,8 +6,8 @@ use crate::kernel::{
     SharedDecl, SharedLen, Table, TableDecl,
 };
 use crate::op::Op;
-use crate::types::{Access, Const, Type};
-use crate::verify::FaultKind;
+use crate::types::{Access, Const, Type, TypeSet};
+use crate::verify::{FaultKind, Kind, sized};
 
 /// What a buffer can be given beside its name, type and access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,23 +47,43 @@ impl BufferOptions {
     }
 }
 
+/// What a shared array is when the kernel starts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Initial {
+    Anything,
+    Zero,
+    /// Its length is given then; that in hand is 0, which leaves it to the thorough checks.
+    Given,
+}
+
 impl KernelBuilder {
-    fn name(&mut self, name: &str) -> Name {
+    /// Keeps a name; a fault is one of this opcode.
+    #[inline(never)]
+    pub(super) fn name(&mut self, op: Op, name: &str) -> Name {
         self.draft.intern(name).unwrap_or_else(|| {
-            self.fault(Op::Param, FaultKind::TooMany("bytes of names"));
+            self.fault(op, FaultKind::TooMany("bytes of names"));
             Name::default()
         })
     }
 
     /// A declaration's number; past 2^28 the verifier refuses the kernel, until then the number is cut to fit.
+    #[inline(always)]
     fn number(count: usize) -> u32 {
         count.min(Mem::MAX as usize) as u32
     }
 
     /// Declares the next parameter as a buffer with elements of `elem` (any type but `bool`), in set 0 at the next free
     /// binding. The name is for people and may be empty.
+    #[inline]
     pub fn buffer(&mut self, name: &str, elem: impl Into<Type>, access: Access) -> Buffer {
-        self.buffer_with(name, elem, access, BufferOptions::default())
+        self.next_buffer(name, elem.into(), access)
+    }
+
+    #[inline(never)]
+    fn next_buffer(&mut self, name: &str, elem: Type, access: Access) -> Buffer {
+        let binding = self.next_binding;
+        self.next_binding = binding.saturating_add(1);
+        self.buffer_at(name, elem, access, false, [0, binding])
     }
 
     /// Declares a buffer with options.
@@ -83,58 +103,93 @@ impl KernelBuilder {
         if set == 0 {
             self.next_binding = self.next_binding.max(binding.saturating_add(1));
         }
-        let name = self.name(name);
+        self.verifier.declared.doubt(true);
+        self.buffer_at(name, elem.into(), access, may_alias, [set, binding])
+    }
+
+    #[inline(always)]
+    fn buffer_at(
+        &mut self,
+        name: &str,
+        elem: Type,
+        access: Access,
+        may_alias: bool,
+        [set, binding]: [u32; 2],
+    ) -> Buffer {
         let number = Self::number(self.draft.buffers.len());
+        let name = self.name(Op::Param, name);
+        self.verifier
+            .declared
+            .note(Kind::Buffer, elem, TypeSet::ELEMENTS);
         self.draft.params.push(ParamRef::Buffer(number));
-        self.draft.buffers.push(BufferDecl {
+        let decl = BufferDecl {
             name,
-            elem: elem.into(),
+            elem,
             access,
             may_alias,
             set,
             binding,
-        });
-        self.verifier.check.buffer();
+        };
+        self.verifier.check.buffer(&decl);
+        self.draft.buffers.push(decl);
         Buffer::new(number, self.stamp)
     }
 
     /// Declares the next parameter as a scalar of `ty`; [`KernelBuilder::param`] gives its value.
+    #[inline]
     pub fn scalar(&mut self, name: &str, ty: impl Into<Type>) -> Scalar {
-        let name = self.name(name);
+        self.next_scalar(name, ty.into())
+    }
+
+    #[inline(never)]
+    fn next_scalar(&mut self, name: &str, ty: Type) -> Scalar {
         let number = Self::number(self.draft.scalars.len());
+        let name = self.name(Op::Param, name);
+        self.verifier.declared.note(Kind::Scalar, ty, TypeSet::ALL);
         self.draft.params.push(ParamRef::Scalar(number));
-        self.draft.scalars.push(ScalarDecl {
-            name,
-            ty: ty.into(),
-        });
+        self.draft.scalars.push(ScalarDecl { name, ty });
         Scalar::new(number, self.stamp)
     }
 
     /// Declares an array of `len` elements (at least 1) in the workgroup's shared memory. It holds anything until
     /// written.
+    #[inline]
     pub fn shared(&mut self, name: &str, elem: impl Into<Type>, len: u32) -> Shared {
-        self.shared_decl(name, elem.into(), SharedLen::Static(len), false)
+        self.next_shared(name, elem.into(), len, Initial::Anything)
     }
 
     /// Declares a shared array that is zero when the kernel starts.
+    #[inline]
     pub fn shared_zeroed(&mut self, name: &str, elem: impl Into<Type>, len: u32) -> Shared {
-        self.shared_decl(name, elem.into(), SharedLen::Static(len), true)
+        self.next_shared(name, elem.into(), len, Initial::Zero)
     }
 
     /// Declares the shared array whose length is given at launch (CUDA) or at emission (SPIR-V). At most one a kernel.
+    #[inline]
     pub fn shared_dynamic(&mut self, name: &str, elem: impl Into<Type>) -> Shared {
-        self.shared_decl(name, elem.into(), SharedLen::Dynamic, false)
+        self.next_shared(name, elem.into(), 0, Initial::Given)
     }
 
-    fn shared_decl(&mut self, name: &str, elem: Type, len: SharedLen, zeroed: bool) -> Shared {
-        let name = self.name(name);
+    #[inline(never)]
+    fn next_shared(&mut self, name: &str, elem: Type, len: u32, initial: Initial) -> Shared {
         let number = Self::number(self.draft.shared.len());
-        self.draft.shared.push(SharedDecl {
+        let name = self.name(Op::Param, name);
+        let declared = &mut self.verifier.declared;
+        declared.note(Kind::Shared, elem, TypeSet::ELEMENTS);
+        declared.doubt(!sized(elem, len));
+        let zeroed = initial == Initial::Zero;
+        let len = match initial {
+            Initial::Anything | Initial::Zero => SharedLen::Static(len),
+            Initial::Given => SharedLen::Dynamic,
+        };
+        let decl = SharedDecl {
             name,
             elem,
             len,
             zeroed,
-        });
+        };
+        self.verifier.check.shared(&decl);
+        self.draft.shared.push(decl);
         Shared::new(number, self.stamp)
     }
 
@@ -155,7 +210,8 @@ impl KernelBuilder {
         elements: &[T],
     ) -> Table {
         let elem = elem.into();
-        let name = self.name(name);
+        self.verifier.declared.doubt(true);
+        let name = self.name(Op::Param, name);
         let number = Self::number(self.draft.tables.len());
         let start = self.draft.data.len();
         let mut sound = true;
@@ -173,24 +229,34 @@ impl KernelBuilder {
         // What does not fit 32 bits the verifier refuses by the count of bytes.
         let start = u32::try_from(start).unwrap_or(u32::MAX);
         let len = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-        self.draft.tables.push(TableDecl {
+        let decl = TableDecl {
             name,
             elem,
             start,
             len,
-        });
+        };
+        self.verifier.check.table(&decl);
+        self.draft.tables.push(decl);
         Table::new(number, self.stamp)
     }
 
     /// Declares an array of `len` elements (at least 1) private to each thread. It holds anything until written.
+    #[inline]
     pub fn private(&mut self, name: &str, elem: impl Into<Type>, len: u32) -> Private {
-        let name = self.name(name);
+        self.next_private(name, elem.into(), len)
+    }
+
+    #[inline(never)]
+    fn next_private(&mut self, name: &str, elem: Type, len: u32) -> Private {
         let number = Self::number(self.draft.private.len());
-        self.draft.private.push(PrivateDecl {
-            name,
-            elem: elem.into(),
-            len,
-        });
+        let name = self.name(Op::Param, name);
+        self.verifier
+            .declared
+            .note(Kind::Private, elem, TypeSet::ELEMENTS);
+        self.verifier.declared.doubt(!sized(elem, len));
+        let decl = PrivateDecl { name, elem, len };
+        self.verifier.check.private(&decl);
+        self.draft.private.push(decl);
         Private::new(number, self.stamp)
     }
 }

@@ -8,13 +8,15 @@ use crate::verify::FaultKind;
 
 impl KernelBuilder {
     /// `a + b` of integers, kept between the type's least and greatest value.
+    #[inline]
     pub fn add_sat(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::AddSat, a, b)
+        self.binary(const { Op::AddSat.on_values() }, a, b)
     }
 
     /// `a - b` of integers, kept between the type's least and greatest value.
+    #[inline]
     pub fn sub_sat(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::SubSat, a, b)
+        self.binary(const { Op::SubSat.on_values() }, a, b)
     }
 
     /// `c` plus the sum of the products of the four bytes of `a` and `b` (both `u32`). The bytes are signed where `c` is an
@@ -24,8 +26,9 @@ impl KernelBuilder {
     }
 
     /// Two `f16`s or `bf16`s in one `u32`: `low` in bits 0 to 15, `high` above.
+    #[inline]
     pub fn pack(&mut self, low: Value, high: Value) -> Value {
-        self.binary(Op::Pack, low, high)
+        self.any_values(Op::Pack, low, high, high)
     }
 
     /// The 16-bit float of type `ty` (`f16` or `bf16`) in bits 0 to 15 of the `u32` `a`.
@@ -116,8 +119,9 @@ impl KernelBuilder {
     }
 
     /// e to the power of `a`. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn exp(&mut self, a: Value) -> Value {
-        self.unary(Op::Exp, a)
+        self.unary(const { Op::Exp.on_values() }, a)
     }
 
     /// As [`KernelBuilder::exp`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -126,8 +130,9 @@ impl KernelBuilder {
     }
 
     /// 2 to the power of `a`. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn exp2(&mut self, a: Value) -> Value {
-        self.unary(Op::Exp2, a)
+        self.unary(const { Op::Exp2.on_values() }, a)
     }
 
     /// As [`KernelBuilder::exp2`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -136,8 +141,9 @@ impl KernelBuilder {
     }
 
     /// The natural logarithm. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn log(&mut self, a: Value) -> Value {
-        self.unary(Op::Log, a)
+        self.unary(const { Op::Log.on_values() }, a)
     }
 
     /// As [`KernelBuilder::log`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -146,8 +152,9 @@ impl KernelBuilder {
     }
 
     /// The logarithm to base 2. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn log2(&mut self, a: Value) -> Value {
-        self.unary(Op::Log2, a)
+        self.unary(const { Op::Log2.on_values() }, a)
     }
 
     /// As [`KernelBuilder::log2`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -156,8 +163,9 @@ impl KernelBuilder {
     }
 
     /// The sine of `a` in radians, reduced for every finite argument. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn sin(&mut self, a: Value) -> Value {
-        self.unary(Op::Sin, a)
+        self.unary(const { Op::Sin.on_values() }, a)
     }
 
     /// As [`KernelBuilder::sin`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -166,8 +174,9 @@ impl KernelBuilder {
     }
 
     /// The cosine of `a` in radians, reduced for every finite argument. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn cos(&mut self, a: Value) -> Value {
-        self.unary(Op::Cos, a)
+        self.unary(const { Op::Cos.on_values() }, a)
     }
 
     /// As [`KernelBuilder::cos`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -176,8 +185,9 @@ impl KernelBuilder {
     }
 
     /// The tangent of `a` in radians, reduced for every finite argument. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn tan(&mut self, a: Value) -> Value {
-        self.unary(Op::Tan, a)
+        self.unary(const { Op::Tan.on_values() }, a)
     }
 
     /// As [`KernelBuilder::tan`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -186,8 +196,9 @@ impl KernelBuilder {
     }
 
     /// The hyperbolic tangent. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn tanh(&mut self, a: Value) -> Value {
-        self.unary(Op::Tanh, a)
+        self.unary(const { Op::Tanh.on_values() }, a)
     }
 
     /// As [`KernelBuilder::tanh`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -196,8 +207,9 @@ impl KernelBuilder {
     }
 
     /// The error function. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn erf(&mut self, a: Value) -> Value {
-        self.unary(Op::Erf, a)
+        self.unary(const { Op::Erf.on_values() }, a)
     }
 
     /// As [`KernelBuilder::erf`] by the hardware's approximation, which has no bound that all targets share; f64 and what no hardware has take the precise form.
@@ -206,8 +218,9 @@ impl KernelBuilder {
     }
 
     /// `a` to the power of `b`, as IEEE 754 defines pow. Precise.
+    #[inline]
     pub fn pow(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Pow, a, b)
+        self.binary(const { Op::Pow.on_values() }, a, b)
     }
 
     /// As [`KernelBuilder::pow`], by the hardware's `exp2(b * log2(a))`: wrong for negative `a`, and loses bits where the product is large.
@@ -236,22 +249,26 @@ impl KernelBuilder {
     }
 
     /// `a - floor(a)`, rounded: 1 for tiny negative numbers, NaN for infinities.
+    #[inline]
     pub fn fract(&mut self, a: Value) -> Value {
-        self.unary(Op::Fract, a)
+        self.unary(const { Op::Fract.on_values() }, a)
     }
 
     /// `a` with the sign bit of `b`; every other bit stays, of NaNs too.
+    #[inline]
     pub fn copysign(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Copysign, a, b)
+        self.binary(const { Op::Copysign.on_values() }, a, b)
     }
 
     /// Whether `a` is NaN.
+    #[inline]
     pub fn is_nan(&mut self, a: Value) -> Value {
-        self.unary(Op::IsNan, a)
+        self.any_values(Op::IsNan, a, a, a)
     }
 
     /// Whether `a` is an infinity.
+    #[inline]
     pub fn is_inf(&mut self, a: Value) -> Value {
-        self.unary(Op::IsInf, a)
+        self.any_values(Op::IsInf, a, a, a)
     }
 }

@@ -38,22 +38,24 @@ pub use declare::BufferOptions;
 pub use memory::Memory;
 pub use subgroup::Scan;
 
-use crate::kernel::{Draft, Inst, Kernel, REFUSED, Stamp, Value};
-use crate::op::{Op, Operand};
+use crate::kernel::{Draft, Inst, Kernel, Place, REFUSED, Stamp, Value};
+use crate::op::{Makes, OnValues, Op, Operand, Want};
 use crate::types::{Const, Type};
-use crate::verify::{FaultKind, Verifier, VerifyError};
+use crate::verify::{Declared, FaultKind, Step, Verifier, VerifyError};
 
 /// Builds kernels, one after the other.
 ///
 /// Ids ([`Value`], [`crate::kernel::Buffer`] and so on) belong to the kernel under construction; used in another they
 /// are a fault.
+// What every call needs comes first, as what is near takes shorter machine instructions.
 #[derive(Debug)]
+#[repr(C)]
 pub struct KernelBuilder {
+    stamp: Stamp,
     draft: Box<Draft>,
+    verifier: Verifier,
     /// Stands in for a draft that a kernel has taken along.
     spare: Option<Box<Draft>>,
-    verifier: Verifier,
-    stamp: Stamp,
     next_binding: u32,
     finished: bool,
 }
@@ -77,6 +79,7 @@ impl KernelBuilder {
     }
 
     /// Drops what was built so far and begins another kernel in the same memory.
+    #[inline(never)]
     pub fn reset(&mut self, name: &str, workgroup_size: [u32; 3]) {
         let KernelBuilder {
             draft,
@@ -88,14 +91,12 @@ impl KernelBuilder {
         } = self;
         draft.clear();
         verifier.begin();
+        verifier.declared = Declared::kernel(name, workgroup_size);
         *stamp = Stamp::fresh();
         *next_binding = 0;
         *finished = false;
         draft.workgroup_size = workgroup_size;
-        match draft.intern(name) {
-            Some(name) => draft.name = name,
-            None => self.fault(Op::Const, FaultKind::TooMany("bytes of names")),
-        }
+        self.draft.name = self.name(Op::Const, name);
     }
 
     /// Verifies the kernel and returns it. The builder then refuses everything until [`KernelBuilder::reset`].
@@ -109,19 +110,17 @@ impl KernelBuilder {
         self.finished = true;
         // From here on every id of this kernel is an id from elsewhere.
         self.stamp = Stamp::FINISHED;
-        let facts = self.verifier.end(&mut self.draft)?;
+        self.verifier.end(&mut self.draft)?;
         let next = self.spare.take().unwrap_or_default();
         let draft = core::mem::replace(&mut self.draft, next);
-        Ok(Kernel::from_verified(draft, facts))
+        Ok(Kernel::from_verified(draft))
     }
 
     /// Takes a kernel's memory back, so that building the next one does not allocate. Between [`KernelBuilder::finish`]
     /// and [`KernelBuilder::reset`]; while a kernel is under construction the memory is dropped.
     pub fn recycle(&mut self, kernel: Kernel) {
-        let (draft, facts) = kernel.into_parts();
         if self.finished {
-            self.spare = Some(core::mem::replace(&mut self.draft, draft));
-            self.verifier.check.facts = facts;
+            self.spare = Some(core::mem::replace(&mut self.draft, kernel.into_draft()));
         }
     }
 
@@ -151,81 +150,107 @@ impl KernelBuilder {
     /// let nan = b.constant(Const::new(Type::F32, 0x7F80_0001).unwrap());
     /// assert_eq!(b.type_of(nan), b.type_of(one));
     /// ```
+    #[inline]
     pub fn constant(&mut self, value: impl Into<Const>) -> Value {
-        let value: Const = value.into();
+        self.constant_of(value.into())
+    }
+
+    #[inline(never)]
+    fn constant_of(&mut self, value: Const) -> Value {
         let bits = value.bits();
-        let (low, high) = (bits as u32, (bits >> 32) as u32);
-        if self.verifier.check.step_constant(value) {
-            return self.append(Op::Const, value.ty(), [low, high, 0]);
+        let words = [bits as u32, (bits >> 32) as u32, 0];
+        let step = self
+            .verifier
+            .check
+            .step_constant(self.draft.insts.len(), value);
+        match append(&mut self.draft, self.stamp, step, Op::Const, 0, words) {
+            Some(made) => made,
+            None => self.push_pieces(Op::Const, value.ty(), 0, words),
         }
-        self.push(Inst {
-            a: low,
-            b: high,
-            ..Inst::new(Op::Const, value.ty())
-        })
     }
 
-    /// Verifies an instruction and appends it.
-    #[inline(always)]
+    /// Verifies an instruction and appends it: what every instruction can take, and those take that have no short way
+    /// here.
+    ///
+    /// The short ways are small functions that many calls share and that call nothing: where an instruction is not beyond
+    /// doubt, or memory must grow, they leave everything to this.
+    #[inline(never)]
     fn push(&mut self, inst: Inst) -> Value {
-        let sound = self.verifier.check.step(&self.draft, inst);
-        self.append_looked_at(inst, sound)
-    }
-
-    /// Appends an instruction that was looked at.
-    #[inline(always)]
-    fn append_looked_at(&mut self, inst: Inst, sound: bool) -> Value {
         let at = self.draft.insts.len();
+        let check = &mut self.verifier.check;
+        let sound = check.step(&self.draft, at, &inst, &self.draft.side);
         self.draft.insts.push(inst);
         // The verifier refuses instructions past 2^28, so the index of a sound one fits.
         Value::new(if sound { at as u32 } else { REFUSED }, self.stamp)
     }
 
-    /// Appends an instruction on values in line, whose type is that of the first operand of type T or follows from it.
-    #[inline(always)]
-    fn values<const N: usize>(&mut self, op: Op, operands: [Value; N]) -> Value {
-        let own = operands.iter().all(|v| v.stamp() == self.stamp);
-        let mut words = [0; 3];
-        for (word, value) in words.iter_mut().zip(operands) {
-            *word = value.index();
-        }
-        // What was refused has no type here.
-        if own && let Some(ty) = self.verifier.check.step_values(op, words) {
-            return self.append(op, ty, words);
-        }
-        self.doubtful(op, operands)
-    }
-
-    #[inline(always)]
-    fn append(&mut self, op: Op, ty: Type, [a, b, c]: [u32; 3]) -> Value {
-        // There was room, so the index fits.
-        let at = self.draft.insts.len() as u32;
-        self.draft.insts.push(Inst {
+    /// As [`KernelBuilder::push`]; the instruction comes in pieces, so that the short ways can keep them in registers.
+    #[cold]
+    #[inline(never)]
+    fn push_pieces(&mut self, op: Op, ty: Type, flags: u8, [a, b, c]: [u32; 3]) -> Value {
+        self.push(Inst {
             op,
             ty,
-            flags: 0,
+            flags,
             a,
             b,
             c,
-        });
-        Value::new(at, self.stamp)
+        })
     }
 
-    /// As [`KernelBuilder::values`], where the short way does not do.
-    #[inline(never)]
-    fn doubtful<const N: usize>(&mut self, op: Op, operands: [Value; N]) -> Value {
-        let words = operands.map(|value| self.operand(op, value));
-        let mut known = [0; 3];
-        for (known, word) in known.iter_mut().zip(words) {
-            match word {
-                Some(word) => *known = word,
-                None => return self.refused(),
+    /// Appends an instruction on values in line that are wanted so, which makes that.
+    #[inline(always)]
+    fn values<const N: usize>(
+        &mut self,
+        op: OnValues,
+        operands: [Value; N],
+        wants: [Want; N],
+        makes: Makes,
+    ) -> Value {
+        let (mut places, mut all) = ([Place::default(); 3], [Want::Nothing; 3]);
+        let both = places.iter_mut().zip(&mut all);
+        for ((place, all), (value, want)) in both.zip(operands.into_iter().zip(wants)) {
+            *place = value.place(self.stamp);
+            *all = want;
+        }
+        let at = self.draft.insts.len();
+        let step = self.verifier.check.step_values(at, op, places, all, makes);
+        let words = places.map(Place::word);
+        match append(&mut self.draft, self.stamp, step, op.op, 0, words) {
+            Some(made) => made,
+            None => {
+                let [a, b, c] = places;
+                self.values_in_doubt(op.op, a, b, c)
             }
         }
+    }
+
+    /// As [`KernelBuilder::values`], where that has a doubt. What the short ways leave to others comes as places, so that
+    /// they need not keep the ids.
+    #[cold]
+    #[inline(never)]
+    fn values_in_doubt(&mut self, op: Op, a: Place, b: Place, c: Place) -> Value {
+        let [a, b, c] = [a, b, c].map(|place| Value::at(place, self.stamp));
+        self.any_values(op, a, b, c)
+    }
+
+    /// Appends an instruction on as many values in line as the opcode has operands.
+    fn any_values(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
         let row = op.row();
+        let mut words = [0; 3];
+        let mut known = true;
+        for (word, value) in words.iter_mut().zip([a, b, c]).take(row.operands.len()) {
+            match self.operand(op, value) {
+                Some(index) => *word = index,
+                None => known = false,
+            }
+        }
+        if !known {
+            return self.refused();
+        }
         let t = row.operands.iter().position(|o| *o == Operand::T);
-        let t = t.and_then(|at| known.get(at)).map(|&word| self.ty(word));
-        let [a, b, c] = known;
+        let t = t.and_then(|at| words.get(at)).map(|&word| self.ty(word));
+        let [a, b, c] = words;
         self.push(Inst {
             op,
             ty: row.makes.of(t.unwrap_or(Type::NONE)),
@@ -284,6 +309,34 @@ impl KernelBuilder {
             .get(index as usize)
             .map_or(Type::NONE, |i| i.ty)
     }
+}
+
+/// Appends an instruction that is beyond doubt, where there is memory for it.
+#[inline(always)]
+fn append(
+    draft: &mut Draft,
+    stamp: Stamp,
+    step: Option<Step<'_>>,
+    op: Op,
+    flags: u8,
+    [a, b, c]: [u32; 3],
+) -> Option<Value> {
+    let (step, at) = (step?, draft.insts.len());
+    // Without this the compiler would leave a way to get memory in every short way.
+    if at == draft.insts.capacity() {
+        return None;
+    }
+    draft.insts.push(Inst {
+        op,
+        ty: step.ty,
+        flags,
+        a,
+        b,
+        c,
+    });
+    step.note();
+    // There was room, so the index fits.
+    Some(Value::at(Place::of_index(at), stamp))
 }
 
 #[cfg(test)]

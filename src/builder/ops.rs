@@ -1,33 +1,62 @@
 //! Values from values: built-ins, arithmetic, bits, comparisons, conversions.
 
-use super::KernelBuilder;
-use crate::kernel::{Inst, Scalar, Value};
-use crate::op::{Effect, Makes, Op, Operand};
+use super::{KernelBuilder, append};
+use crate::kernel::{Inst, Place, Scalar, Value};
+use crate::op::{Effect, Makes, OnValues, Op, Operand, Want};
 use crate::types::Type;
 use crate::verify::FaultKind;
 
 impl KernelBuilder {
-    #[inline(always)]
+    #[inline(never)]
     fn nullary(&mut self, op: Op, axis: u8) -> Value {
-        self.push(Inst {
-            flags: axis,
-            ..Inst::new(op, Type::U32)
-        })
+        let at = self.draft.insts.len();
+        let step = self.verifier.check.step_built_in(at, op, axis);
+        match append(&mut self.draft, self.stamp, step, op, axis, [0; 3]) {
+            Some(made) => made,
+            None => self.push_pieces(op, Type::U32, axis, [0; 3]),
+        }
     }
 
-    #[inline(always)]
-    pub(super) fn unary(&mut self, op: Op, a: Value) -> Value {
-        self.values(op, [a])
+    #[inline(never)]
+    pub(super) fn unary(&mut self, op: OnValues, a: Value) -> Value {
+        self.values(op, [a], [Want::T], Makes::T)
     }
 
-    #[inline(always)]
-    pub(super) fn binary(&mut self, op: Op, a: Value, b: Value) -> Value {
-        self.values(op, [a, b])
+    /// Both operands are of one type.
+    #[inline(never)]
+    pub(super) fn binary(&mut self, op: OnValues, a: Value, b: Value) -> Value {
+        self.binary_here(op, a, b)
     }
 
+    /// The same in the caller, for the commonest arithmetic: where one instruction waits for the last, as in straight
+    /// kernels, that takes a quarter less time.
     #[inline(always)]
-    pub(super) fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
-        self.values(op, [a, b, c])
+    fn binary_here(&mut self, op: OnValues, a: Value, b: Value) -> Value {
+        self.values(op, [a, b], [Want::T; 2], Makes::T)
+    }
+
+    /// Both operands are of one type, and what is made is a `bool`.
+    #[inline(never)]
+    fn compared(&mut self, op: OnValues, a: Value, b: Value) -> Value {
+        self.values(op, [a, b], [Want::T; 2], Makes::Bool)
+    }
+
+    /// The second operand is a `u32`.
+    #[inline(never)]
+    pub(super) fn shifted(&mut self, op: OnValues, a: Value, amount: Value) -> Value {
+        self.values(op, [a, amount], [Want::T, Want::U32], Makes::T)
+    }
+
+    /// All operands are of one type.
+    #[inline(never)]
+    pub(super) fn ternary(&mut self, op: OnValues, a: Value, b: Value, c: Value) -> Value {
+        self.ternary_here(op, a, b, c)
+    }
+
+    /// As [`KernelBuilder::binary_here`].
+    #[inline(always)]
+    fn ternary_here(&mut self, op: OnValues, a: Value, b: Value, c: Value) -> Value {
+        self.values(op, [a, b, c], [Want::T; 3], Makes::T)
     }
 
     pub(super) fn converted(&mut self, op: Op, a: Value, ty: Type) -> Value {
@@ -108,7 +137,21 @@ impl KernelBuilder {
     }
 
     /// The value of a scalar parameter.
+    #[inline(never)]
     pub fn param(&mut self, scalar: Scalar) -> Value {
+        let (at, place) = (self.draft.insts.len(), scalar.place(self.stamp));
+        let step = self.verifier.check.step_param(&self.draft, at, place);
+        let words = [place.word(), 0, 0];
+        match append(&mut self.draft, self.stamp, step, Op::Param, 0, words) {
+            Some(made) => made,
+            None => self.param_in_doubt(place),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn param_in_doubt(&mut self, place: Place) -> Value {
+        let scalar = Scalar::at(place, self.stamp);
         if scalar.stamp() != self.stamp {
             self.foreign(Op::Param, scalar);
             return self.refused();
@@ -125,31 +168,37 @@ impl KernelBuilder {
     }
 
     /// The thread's place in the grid along an axis: `workgroup_id * workgroup_size + local_id`, wrapping. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn global_id(&mut self, axis: u8) -> Value {
         self.nullary(Op::GlobalId, axis)
     }
 
     /// The thread's place in its workgroup along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn local_id(&mut self, axis: u8) -> Value {
         self.nullary(Op::LocalId, axis)
     }
 
     /// The workgroup's place in the grid along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn workgroup_id(&mut self, axis: u8) -> Value {
         self.nullary(Op::WorkgroupId, axis)
     }
 
     /// The number of threads in a workgroup along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn workgroup_size(&mut self, axis: u8) -> Value {
         self.nullary(Op::WorkgroupSize, axis)
     }
 
     /// The number of workgroups in the grid along an axis. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn num_workgroups(&mut self, axis: u8) -> Value {
         self.nullary(Op::NumWorkgroups, axis)
     }
 
     /// The number of threads in the grid along an axis, wrapping. A `u32`; `axis` is 0, 1 or 2 for x, y, z.
+    #[inline]
     pub fn global_size(&mut self, axis: u8) -> Value {
         self.nullary(Op::GlobalSize, axis)
     }
@@ -175,169 +224,177 @@ impl KernelBuilder {
     }
 
     /// Its operand, promised to be the same in every thread of the workgroup. The reference executor checks the promise; a kernel that makes it has no safe launch.
+    #[inline]
     pub fn assume_uniform(&mut self, a: Value) -> Value {
-        self.unary(Op::AssumeUniform, a)
+        self.any_values(Op::AssumeUniform, a, a, a)
     }
 
     /// `a + b`. Integers wrap; floats round to nearest even and are never contracted unless the kernel asks for it.
     #[inline]
     pub fn add(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Add, a, b)
+        self.binary_here(const { Op::Add.on_values() }, a, b)
     }
 
     /// `a - b`, as [`KernelBuilder::add`].
     #[inline]
     pub fn sub(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Sub, a, b)
+        self.binary_here(const { Op::Sub.on_values() }, a, b)
     }
 
     /// `a * b`; integers keep the low half.
     #[inline]
     pub fn mul(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Mul, a, b)
+        self.binary_here(const { Op::Mul.on_values() }, a, b)
     }
 
     /// The high half of the double-width product of two integers.
     #[inline]
     pub fn mul_hi(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MulHi, a, b)
+        self.binary(const { Op::MulHi.on_values() }, a, b)
     }
 
     /// `a / b`. Integers: towards zero, `x / 0 = x`, `MIN / -1 = MIN`. Floats: rounded to nearest even.
     #[inline]
     pub fn div(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Div, a, b)
+        self.binary(const { Op::Div.on_values() }, a, b)
     }
 
     /// The remainder of `a / b` with the sign of `a`: `x % 0 = 0`, `MIN % -1 = 0`.
     #[inline]
     pub fn rem(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Rem, a, b)
+        self.binary(const { Op::Rem.on_values() }, a, b)
     }
 
     /// `-a`. Integers wrap; floats flip the sign, of zero too, and a NaN stays some NaN.
+    #[inline]
     pub fn neg(&mut self, a: Value) -> Value {
-        self.unary(Op::Neg, a)
+        self.unary(const { Op::Neg.on_values() }, a)
     }
 
     /// The magnitude. `abs(MIN) = MIN`; a NaN stays some NaN.
+    #[inline]
     pub fn abs(&mut self, a: Value) -> Value {
-        self.unary(Op::Abs, a)
+        self.unary(const { Op::Abs.on_values() }, a)
     }
 
     /// The lesser one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
     #[inline]
     pub fn min(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Min, a, b)
+        self.binary(const { Op::Min.on_values() }, a, b)
     }
 
     /// The greater one. Of floats the other operand when one is NaN, and −0.0 below +0.0.
     #[inline]
     pub fn max(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Max, a, b)
+        self.binary(const { Op::Max.on_values() }, a, b)
     }
 
     /// The lesser of two floats, NaN when either is NaN.
     #[inline]
     pub fn min_nan(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MinNan, a, b)
+        self.binary(const { Op::MinNan.on_values() }, a, b)
     }
 
     /// The greater of two floats, NaN when either is NaN.
     #[inline]
     pub fn max_nan(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::MaxNan, a, b)
+        self.binary(const { Op::MaxNan.on_values() }, a, b)
     }
 
     /// `min(max(x, low), high)`.
     #[inline]
     pub fn clamp(&mut self, x: Value, low: Value, high: Value) -> Value {
-        self.ternary(Op::Clamp, x, low, high)
+        self.ternary(const { Op::Clamp.on_values() }, x, low, high)
     }
 
     /// `a * b + c` with two roundings for floats; integers wrap.
     #[inline]
     pub fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.ternary(Op::MulAdd, a, b, c)
+        self.ternary_here(const { Op::MulAdd.on_values() }, a, b, c)
     }
 
     /// `a * b + c` of floats with one rounding.
     #[inline]
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
-        self.ternary(Op::Fma, a, b, c)
+        self.ternary_here(const { Op::Fma.on_values() }, a, b, c)
     }
 
     /// Bitwise and; of bools logical, both operands evaluated.
     #[inline]
     pub fn and(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::And, a, b)
+        self.binary(const { Op::And.on_values() }, a, b)
     }
 
     /// Bitwise or; of bools logical, both operands evaluated.
     #[inline]
     pub fn or(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Or, a, b)
+        self.binary(const { Op::Or.on_values() }, a, b)
     }
 
     /// Bitwise exclusive or; of bools logical.
     #[inline]
     pub fn xor(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Xor, a, b)
+        self.binary(const { Op::Xor.on_values() }, a, b)
     }
 
     /// Every bit flipped; of bools the negation.
+    #[inline]
     pub fn not(&mut self, a: Value) -> Value {
-        self.unary(Op::Not, a)
+        self.unary(const { Op::Not.on_values() }, a)
     }
 
     /// `a` shifted left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn shl(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::Shl, a, amount)
+        self.shifted(const { Op::Shl.on_values() }, a, amount)
     }
 
     /// `a` shifted right by `amount` (a `u32`, taken modulo the width); signed types keep the sign.
     #[inline]
     pub fn shr(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::Shr, a, amount)
+        self.shifted(const { Op::Shr.on_values() }, a, amount)
     }
 
     /// `a` rotated left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn rotate_left(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::RotateLeft, a, amount)
+        self.shifted(const { Op::RotateLeft.on_values() }, a, amount)
     }
 
     /// `a` rotated right by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn rotate_right(&mut self, a: Value, amount: Value) -> Value {
-        self.binary(Op::RotateRight, a, amount)
+        self.shifted(const { Op::RotateRight.on_values() }, a, amount)
     }
 
     /// The number of leading zero bits, a `u32`; of 0 the width.
+    #[inline]
     pub fn clz(&mut self, a: Value) -> Value {
-        self.unary(Op::Clz, a)
+        self.any_values(Op::Clz, a, a, a)
     }
 
     /// The number of trailing zero bits, a `u32`; of 0 the width.
+    #[inline]
     pub fn ctz(&mut self, a: Value) -> Value {
-        self.unary(Op::Ctz, a)
+        self.any_values(Op::Ctz, a, a, a)
     }
 
     /// The number of one bits, a `u32`.
+    #[inline]
     pub fn popcount(&mut self, a: Value) -> Value {
-        self.unary(Op::Popcount, a)
+        self.any_values(Op::Popcount, a, a, a)
     }
 
     /// The bits in reverse order.
+    #[inline]
     pub fn reverse_bits(&mut self, a: Value) -> Value {
-        self.unary(Op::ReverseBits, a)
+        self.unary(const { Op::ReverseBits.on_values() }, a)
     }
 
     /// The `count` bits of `a` from bit `offset` up, sign-extended for signed types. With W the width, `offset` counts as `min(offset, W)` and `count` as `min(count, W - offset)`.
     #[inline]
     pub fn bitfield_extract(&mut self, a: Value, offset: Value, count: Value) -> Value {
-        self.ternary(Op::BitfieldExtract, a, offset, count)
+        self.any_values(Op::BitfieldExtract, a, offset, count)
     }
 
     /// `a` with the `count` bits from bit `offset` up replaced by the low bits of `b`; bounds as in
@@ -370,54 +427,59 @@ impl KernelBuilder {
     /// The high half of `high:low` shifted left by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn funnel_shl(&mut self, high: Value, low: Value, amount: Value) -> Value {
-        self.ternary(Op::FunnelShl, high, low, amount)
+        self.any_values(Op::FunnelShl, high, low, amount)
     }
 
     /// The low half of `high:low` shifted right by `amount` (a `u32`, taken modulo the width).
     #[inline]
     pub fn funnel_shr(&mut self, high: Value, low: Value, amount: Value) -> Value {
-        self.ternary(Op::FunnelShr, high, low, amount)
+        self.any_values(Op::FunnelShr, high, low, amount)
     }
 
     /// Whether `a` equals `b`; false when either is NaN.
     #[inline]
     pub fn eq(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Eq, a, b)
+        self.compared(const { Op::Eq.on_values() }, a, b)
     }
 
     /// Whether `a` differs from `b`; true when either is NaN.
     #[inline]
     pub fn ne(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Ne, a, b)
+        self.compared(const { Op::Ne.on_values() }, a, b)
     }
 
     /// Whether `a < b`; false when either is NaN.
     #[inline]
     pub fn lt(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Lt, a, b)
+        self.compared(const { Op::Lt.on_values() }, a, b)
     }
 
     /// Whether `a <= b`; false when either is NaN.
     #[inline]
     pub fn le(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Le, a, b)
+        self.compared(const { Op::Le.on_values() }, a, b)
     }
 
     /// Whether `a > b`; false when either is NaN.
     #[inline]
     pub fn gt(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Gt, a, b)
+        self.compared(const { Op::Gt.on_values() }, a, b)
     }
 
     /// Whether `a >= b`; false when either is NaN.
     #[inline]
     pub fn ge(&mut self, a: Value, b: Value) -> Value {
-        self.binary(Op::Ge, a, b)
+        self.compared(const { Op::Ge.on_values() }, a, b)
     }
 
     /// `yes` where `condition` (a `bool`) is true, `no` where it is false. Both are evaluated; bits are kept.
     pub fn select(&mut self, condition: Value, yes: Value, no: Value) -> Value {
-        self.ternary(Op::Select, condition, yes, no)
+        self.values(
+            const { Op::Select.on_values() },
+            [condition, yes, no],
+            [Want::Bool, Want::T, Want::T],
+            Makes::T,
+        )
     }
 
     /// The value of `a` as a `ty`, defined for every input: integers keep the low bits and extend by the source's sign,
@@ -433,37 +495,44 @@ impl KernelBuilder {
     }
 
     /// The square root, rounded to nearest even; NaN below zero, −0.0 of −0.0.
+    #[inline]
     pub fn sqrt(&mut self, a: Value) -> Value {
-        self.unary(Op::Sqrt, a)
+        self.unary(const { Op::Sqrt.on_values() }, a)
     }
 
     /// `1 / sqrt(a)`; infinite with its sign of zeros, NaN below. Precise: the bounds are in docs/accuracy.md.
+    #[inline]
     pub fn rsqrt(&mut self, a: Value) -> Value {
-        self.unary(Op::Rsqrt, a)
+        self.unary(const { Op::Rsqrt.on_values() }, a)
     }
 
     /// `1 / a`, rounded to nearest even.
+    #[inline]
     pub fn rcp(&mut self, a: Value) -> Value {
-        self.unary(Op::Rcp, a)
+        self.unary(const { Op::Rcp.on_values() }, a)
     }
 
     /// The greatest integer not above `a`.
+    #[inline]
     pub fn floor(&mut self, a: Value) -> Value {
-        self.unary(Op::Floor, a)
+        self.unary(const { Op::Floor.on_values() }, a)
     }
 
     /// The least integer not below `a`.
+    #[inline]
     pub fn ceil(&mut self, a: Value) -> Value {
-        self.unary(Op::Ceil, a)
+        self.unary(const { Op::Ceil.on_values() }, a)
     }
 
     /// `a` without its fraction.
+    #[inline]
     pub fn trunc(&mut self, a: Value) -> Value {
-        self.unary(Op::Trunc, a)
+        self.unary(const { Op::Trunc.on_values() }, a)
     }
 
     /// The nearest integer, the even one of two.
+    #[inline]
     pub fn round_even(&mut self, a: Value) -> Value {
-        self.unary(Op::RoundEven, a)
+        self.unary(const { Op::RoundEven.on_values() }, a)
     }
 }

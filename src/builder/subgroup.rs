@@ -51,28 +51,33 @@ impl KernelBuilder {
     }
 
     /// The value that lane `lane` (a `u32`) has; the own one where that lane is inactive or out of range.
+    #[inline]
     pub fn shuffle(&mut self, a: Value, lane: Value) -> Value {
-        self.binary(Op::Shuffle, a, lane)
+        self.any_values(Op::Shuffle, a, lane, lane)
     }
 
     /// The value of the lane whose number is the own one xor `mask` (a `u32`), or the own one.
+    #[inline]
     pub fn shuffle_xor(&mut self, a: Value, mask: Value) -> Value {
-        self.binary(Op::ShuffleXor, a, mask)
+        self.any_values(Op::ShuffleXor, a, mask, mask)
     }
 
     /// The value of the lane `delta` (a `u32`) below, or the own one.
+    #[inline]
     pub fn shuffle_up(&mut self, a: Value, delta: Value) -> Value {
-        self.binary(Op::ShuffleUp, a, delta)
+        self.any_values(Op::ShuffleUp, a, delta, delta)
     }
 
     /// The value of the lane `delta` (a `u32`) above, or the own one.
+    #[inline]
     pub fn shuffle_down(&mut self, a: Value, delta: Value) -> Value {
-        self.binary(Op::ShuffleDown, a, delta)
+        self.any_values(Op::ShuffleDown, a, delta, delta)
     }
 
     /// The value of lane `lane` (a `u32`) in every lane; uniform in the subgroup where `lane` is.
+    #[inline]
     pub fn broadcast(&mut self, a: Value, lane: Value) -> Value {
-        self.binary(Op::Broadcast, a, lane)
+        self.any_values(Op::Broadcast, a, lane, lane)
     }
 
     /// One bit for each lane as a vector of four `u32`, set where `a` (a `bool`) is true.
@@ -139,6 +144,7 @@ impl KernelBuilder {
     /// kernel.
     pub fn require_subgroup_size(&mut self, size: u32) {
         // 0 stands for any size, which is not what was asked for.
+        self.verifier.declared.doubt(true);
         self.draft.subgroup_size = if size == 0 { u32::MAX } else { size };
     }
 }

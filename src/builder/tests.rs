@@ -200,11 +200,9 @@ fn the_builder_accepts_what_the_verifier_does() {
     b.get(variables[variables.len() - 1]);
     let mut verifier = Verifier::default();
     verifier.begin();
-    for _ in &b.draft.buffers {
-        verifier.check.buffer();
-    }
-    for inst in &b.draft.insts {
-        verifier.check.step_stored(&b.draft, inst, &b.draft.side);
+    verifier.check.declared(&b.draft);
+    for (at, inst) in b.draft.insts.iter().enumerate() {
+        verifier.check.step(&b.draft, at, inst, &b.draft.side);
     }
     assert!(b.verifier.check.faults.len() > 100);
     assert_eq!(b.verifier.check.faults, verifier.check.faults);

@@ -288,6 +288,37 @@ fn u32_at(chunk: &[u8; 16], number: usize) -> u32 {
     words.get(number).copied().map_or(0, u32::from_le_bytes)
 }
 
+/// The instruction of a chunk, where its opcode and type exist.
+#[inline(always)]
+fn inst_of(chunk: &[u8; 16]) -> Option<Inst> {
+    let [low, high, ty, flags] = u32_at(chunk, 0).to_le_bytes();
+    Some(Inst {
+        op: Op::from_number(u16::from_le_bytes([low, high]))?,
+        ty: Type::from_code(ty)?,
+        flags,
+        a: u32_at(chunk, 1),
+        b: u32_at(chunk, 2),
+        c: u32_at(chunk, 3),
+    })
+}
+
+/// What is wrong with the chunk with this number, behind this byte.
+#[cold]
+#[inline(never)]
+fn wrong_inst(start: u64, at: usize, chunk: &[u8; 16]) -> DecodeError {
+    let [low, high, ty, _] = u32_at(chunk, 0).to_le_bytes();
+    let number = u16::from_le_bytes([low, high]);
+    let (value, what) = match Op::from_number(number) {
+        None => (u32::from(number), "opcode"),
+        Some(_) => (u32::from(ty), "type"),
+    };
+    DecodeError::Value {
+        offset: start + 16 * at as u64,
+        value,
+        what,
+    }
+}
+
 impl Draft {
     /// Whether there is so little of everything that the stored form stays far below 2^32 bytes, and every count below 2^28.
     pub(crate) fn is_small(&self) -> bool {
@@ -467,30 +498,14 @@ impl Draft {
             });
         }
         let start = r.at as u64;
-        d.insts.reserve_exact(insts as usize);
-        for (chunk, place) in r.chunks::<16>(insts).iter().zip(0u64..) {
-            let word = |at: usize| u32_at(chunk, at);
-            let [op_low, op_high, ty, flags] = word(0).to_le_bytes();
-            let number = u16::from_le_bytes([op_low, op_high]);
-            let wrong = |value, what| DecodeError::Value {
-                offset: start + 16 * place,
-                value,
-                what,
-            };
-            let Some(op) = Op::from_number(number) else {
-                return Err(wrong(u32::from(number), "opcode"));
-            };
-            let Some(ty) = Type::from_code(ty) else {
-                return Err(wrong(u32::from(ty), "type"));
-            };
-            d.insts.push(Inst {
-                op,
-                ty,
-                flags,
-                a: word(1),
-                b: word(2),
-                c: word(3),
-            });
+        let chunks = r.chunks::<16>(insts);
+        d.insts
+            .resize(chunks.len(), Inst::new(Op::Const, Type::NONE));
+        for (at, (inst, chunk)) in d.insts.iter_mut().zip(chunks).enumerate() {
+            match inst_of(chunk) {
+                Some(stored) => *inst = stored,
+                None => return Err(wrong_inst(start, at, chunk)),
+            }
         }
         let words = r.chunks::<4>(side).iter();
         d.side.extend(words.map(|&w| u32::from_le_bytes(w)));

@@ -175,6 +175,8 @@ uses! {
 }
 
 impl Uses {
+    pub(crate) const NONE: Uses = Uses { bits: 0 };
+
     /// What values of a scalar type use.
     const fn of_scalar(s: Scalar) -> Uses {
         match s {
@@ -189,8 +191,9 @@ impl Uses {
         }
     }
 
-    /// What values of the scalar types whose codes' bits are set use.
-    pub(crate) fn of_scalars(mut seen: u32) -> Uses {
+    /// What values use of the scalar type of a code's low four bits, where there is one.
+    #[inline(always)]
+    pub(crate) fn of_code(code: u8) -> Uses {
         const BY_CODE: [Uses; 16] = {
             let mut uses = [Uses { bits: 0 }; 16];
             let mut i = 0;
@@ -201,12 +204,7 @@ impl Uses {
             }
             uses
         };
-        let mut uses = Uses::default();
-        while seen != 0 {
-            uses = uses.with(BY_CODE[seen.trailing_zeros() as usize & 15]);
-            seen &= seen - 1;
-        }
-        uses
+        BY_CODE[code as usize & 15]
     }
 
     /// Whether all of `other` is used.

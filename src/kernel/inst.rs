@@ -92,7 +92,7 @@ pub enum Mem {
 }
 
 impl Mem {
-    const SHIFT: u32 = 28;
+    pub(super) const SHIFT: u32 = 28;
     /// The greatest number of objects of one kind.
     pub const MAX: u32 = (1 << Mem::SHIFT) - 1;
 
@@ -186,7 +186,7 @@ impl Words {
 
     /// Collects them; `None` when a side run does not lie within `side`, or its start plus length overflows.
     pub(crate) fn of(inst: &Inst, side: &[u32]) -> Option<Words> {
-        let len = inst.op.quick().words;
+        let len = inst.op.quick().len;
         let mut words = [inst.a, inst.b, inst.c, 0, 0, 0];
         if inst.has_side() {
             let start = usize::try_from(inst.c).ok()?;

@@ -17,7 +17,7 @@ pub use decl::{
     TableDecl, Uses,
 };
 pub use id::{Buffer, Private, Scalar, Shared, Table, Value, Var};
-pub(crate) use id::{REFUSED, Stamp};
+pub(crate) use id::{Place, REFUSED, Stamp};
 pub use inst::{Inst, Mem, Ordering, Words};
 pub use module::{Module, ModuleError};
 pub(crate) use signature::{ArrayUse, carrier, push_constant_slot};
@@ -26,8 +26,13 @@ pub use signature::{Bounds, DeviceFeature, Length, Parameter, ParameterKind, Sig
 use crate::types::Type;
 
 /// A kernel that nobody has verified yet: what the builder, the decoder and the parser fill.
+///
+/// What every instruction needs comes first, as what is near takes shorter machine instructions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Draft {
+    pub insts: Vec<Inst>,
+    pub side: Vec<u32>,
     /// The kernel's name, then those of the declarations.
     pub names: String,
     pub name: Name,
@@ -43,8 +48,8 @@ pub(crate) struct Draft {
     pub data: Vec<u8>,
     /// The subgroup size that the kernel requires; 0 for any.
     pub subgroup_size: u32,
-    pub insts: Vec<Inst>,
-    pub side: Vec<u32>,
+    /// What the verifier found out about the body: nothing before it is done.
+    pub facts: Facts,
 }
 
 impl Draft {
@@ -65,6 +70,8 @@ impl Draft {
             subgroup_size,
             insts,
             side,
+            // The verifier clears the memory that it finds here.
+            facts: _,
         } = self;
         names.clear();
         *name = Name::default();
@@ -84,11 +91,14 @@ impl Draft {
 
     /// Adds a name to the pool. `None` when the pool would pass 2^32 bytes.
     pub(crate) fn intern(&mut self, text: &str) -> Option<Name> {
-        let start = u32::try_from(self.names.len()).ok()?;
-        let len = u32::try_from(text.len()).ok()?;
-        start.checked_add(len)?;
+        let (start, len) = (self.names.len(), text.len());
+        u32::try_from(start.checked_add(len)?).ok()?;
         self.names.push_str(text);
-        Some(Name { start, len })
+        // Neither is greater than the sum.
+        Some(Name {
+            start: start as u32,
+            len: len as u32,
+        })
     }
 
     /// Every name in the canonical order: the kernel's, then those of buffers, scalars, shared and private arrays.
@@ -110,9 +120,8 @@ impl Draft {
             .chain(tables.iter().map(|d| d.name))
     }
 
-    /// Brings the pool into the canonical order, so that equal kernels are equal bytes whatever the order of their
-    /// declarations. `scratch` is memory for the new pool.
-    pub(crate) fn order_names(&mut self, scratch: &mut String) {
+    /// Whether the pool is in the canonical order.
+    pub(crate) fn has_ordered_names(&self) -> bool {
         let mut end = 0;
         let mut follows = |n: Name| {
             let follows = n.start == end;
@@ -120,14 +129,19 @@ impl Draft {
             end = n.start + n.len;
             follows
         };
-        // One list after the other: most kernels have two of them, and their names in order.
-        let ordered = follows(self.name)
+        follows(self.name)
             && self.buffers.iter().all(|d| follows(d.name))
             && self.scalars.iter().all(|d| follows(d.name))
             && self.shared.iter().all(|d| follows(d.name))
             && self.private.iter().all(|d| follows(d.name))
-            && self.tables.iter().all(|d| follows(d.name));
-        if ordered && end as usize == self.names.len() {
+            && self.tables.iter().all(|d| follows(d.name))
+            && end as usize == self.names.len()
+    }
+
+    /// Brings the pool into the canonical order, so that equal kernels are equal bytes whatever the order of their
+    /// declarations. `scratch` is memory for the new pool.
+    pub(crate) fn order_names(&mut self, scratch: &mut String) {
+        if self.has_ordered_names() {
             return;
         }
         scratch.clear();
@@ -204,18 +218,17 @@ impl Facts {
 pub struct Kernel {
     // A kernel is moved more often than it is read.
     draft: Box<Draft>,
-    facts: Facts,
 }
 
 impl Kernel {
     /// Only the verifier calls this.
-    pub(crate) fn from_verified(draft: Box<Draft>, facts: Facts) -> Kernel {
-        Kernel { draft, facts }
+    pub(crate) fn from_verified(draft: Box<Draft>) -> Kernel {
+        Kernel { draft }
     }
 
     /// Gives the memory back.
-    pub(crate) fn into_parts(self) -> (Box<Draft>, Facts) {
-        (self.draft, self.facts)
+    pub(crate) fn into_draft(self) -> Box<Draft> {
+        self.draft
     }
 
     pub(crate) fn draft(&self) -> &Draft {
@@ -311,12 +324,12 @@ impl Kernel {
 
     /// What the body uses.
     pub fn uses(&self) -> Uses {
-        self.facts.uses
+        self.draft.facts.uses
     }
 
     /// How the body uses each buffer, by number.
     pub fn buffer_uses(&self) -> &[BufferUse] {
-        &self.facts.buffers
+        &self.draft.facts.buffers
     }
 
     /// Bytes of static shared memory, each array aligned to 16 bytes as all emitters lay them out; `None` when the sum

@@ -31,7 +31,9 @@ mod subgroup;
 mod control;
 mod quick;
 
-pub(crate) use quick::{Shape, Want};
+#[cfg(debug_assertions)]
+pub(crate) use quick::wants_of;
+pub(crate) use quick::{NOTHING, OnValues, Plain, Shape, Steers, Want};
 
 use crate::types::{Type, TypeSet};
 use core::fmt;
@@ -280,14 +282,6 @@ macro_rules! define {
             /// Every opcode, in the order of the table.
             pub const ALL: [Op; COUNT] = [$(Op::$name),*];
 
-            /// The opcode of a bytecode number, or `None`.
-            #[inline]
-            pub const fn from_number(number: u16) -> Option<Op> {
-                match number {
-                    $($number => Some(Op::$name),)*
-                    _ => None,
-                }
-            }
         }
 
         const ROWS: [Row; COUNT] = [$({
@@ -330,7 +324,28 @@ const ROW_OF: [u8; 256] = {
 
 static TABLE: [Row; COUNT] = ROWS;
 
+/// The opcodes by number.
+const BY_NUMBER: [Option<Op>; 256] = {
+    let mut table = [None; 256];
+    let mut i = 0;
+    while i < COUNT {
+        table[ROWS[i].op as usize] = Some(ROWS[i].op);
+        i += 1;
+    }
+    table
+};
+
 impl Op {
+    /// The opcode of a bytecode number, or `None`.
+    #[inline]
+    pub const fn from_number(number: u16) -> Option<Op> {
+        if number < 256 {
+            BY_NUMBER[number as usize]
+        } else {
+            None
+        }
+    }
+
     /// The opcode's row.
     #[inline]
     pub fn row(self) -> &'static Row {

@@ -4,10 +4,10 @@
 use super::check::Checker;
 use super::fault::FaultKind;
 use super::made::Made;
-use super::uniformity::{Level, keeps};
-use crate::kernel::{Draft, Inst, Mem, Ordering, SharedLen, Uses};
+use super::uniformity::Level;
+use crate::kernel::{Draft, Inst, Mem, Ordering, Place, SharedLen, Uses};
 use crate::op::{Effect, Makes, Op, Row, Shape};
-use crate::types::{Order, Type, TypeSet};
+use crate::types::{Order, Type};
 
 impl Checker {
     /// An index known now must lie within an array whose length is known now.
@@ -124,166 +124,95 @@ impl Checker {
         }
     }
 
-    /// The element type of what is accessed and the level of the index, where that is of an index type and, with the
-    /// offset, not known to lie outside.
-    #[inline(always)]
-    fn place(&self, draft: &Draft, mem: Mem, index: u32, offset: u32) -> Option<(Type, Level)> {
-        let (elem, len) = match mem {
-            Mem::Buffer(n) => (draft.buffers.get(n as usize)?.elem, None),
-            Mem::Shared(n) => {
-                let decl = draft.shared.get(n as usize)?;
-                match decl.len {
-                    SharedLen::Static(len) => (decl.elem, Some(len)),
-                    SharedLen::Dynamic => (decl.elem, None),
-                }
-            }
-            Mem::Private(n) => {
-                let decl = draft.private.get(n as usize)?;
-                (decl.elem, Some(decl.len))
-            }
-            Mem::Table(n) => {
-                let decl = draft.tables.get(n as usize)?;
-                (decl.elem, Some(decl.len))
-            }
-        };
-        let made = self.at(index)?;
-        let inside = match len {
-            None => true,
-            Some(len) => {
-                let known = match draft.insts.get(index as usize) {
-                    Some(i) if i.op == Op::Const => i.const_bits(),
-                    _ => 0,
-                };
-                known.saturating_add(u64::from(offset)) < u64::from(len)
-            }
-        };
-        (inside && TypeSet::INDEX.has_code(made.code())).then_some((elem, made.level()))
-    }
-
-    /// A plain load of the element type, which is `expected` where the instruction tells one.
+    /// A plain load, which makes a value of this type where the instruction tells one.
     #[inline(always)]
     pub(super) fn load(
         &mut self,
         draft: &Draft,
-        mem: Mem,
-        [index, offset]: [u32; 2],
-        expected: Option<Type>,
+        mem: Place,
+        index: Place,
+        offset: u32,
+        makes: Option<Type>,
     ) -> Option<Made> {
-        let quick = Op::Load.quick();
-        let (elem, index) = self.place(draft, mem, index, offset)?;
-        if expected.is_some_and(|ty| ty != elem) || !quick.types.contains(elem) {
+        let reached = self.reach(draft, (Effect::Reads, false), mem, index, offset)?;
+        if makes.is_some_and(|ty| ty.code() != reached.object.made.code()) {
             return None;
         }
-        let level = match mem {
-            Mem::Buffer(n) => {
-                let decl = draft.buffers.get(n as usize)?;
-                if !decl.access.reads() {
-                    return None;
-                }
-                self.facts.buffers.get_mut(n as usize)?.read = true;
-                match keeps(decl.access, decl.may_alias) {
-                    true => index,
-                    false => Level::DIVERGENT,
-                }
-            }
-            Mem::Shared(_) | Mem::Private(_) => Level::DIVERGENT,
-            Mem::Table(_) => index,
-        };
-        Some(Made::value(elem, level))
+        if reached.kind == 0 {
+            self.facts.buffers.get_mut(reached.number)?.read = true;
+        }
+        Some(reached.object.made.at_level(reached.level))
     }
 
+    /// A plain store of what `value` made.
     #[inline(always)]
     pub(super) fn store(
         &mut self,
         draft: &Draft,
-        inst: Inst,
-        mem: Mem,
-        side: &[u32],
+        mem: Place,
+        index: Place,
+        offset: u32,
+        value: Place,
     ) -> Option<Made> {
-        let quick = Op::Store.quick();
-        let (value, offset, end) = match inst.flags {
-            0 => (inst.c, 0, self.side_end),
-            Inst::OFFSET => {
-                let (&[value, offset], end) = self.run(inst, side)?;
-                (value, (offset != 0).then_some(offset)?, end)
-            }
-            _ => return None,
-        };
-        let (elem, _) = self.place(draft, mem, inst.b, offset)?;
-        let fits = self.at(value)?.code() == elem.code() && quick.types.contains(elem);
-        if !fits || !inst.ty.is_none() || !writable(draft, mem) {
+        let reached = self.reach(draft, (Effect::Writes, false), mem, index, offset)?;
+        if self.at(value)?.code() != reached.object.made.code() {
             return None;
         }
-        self.side_end = end;
-        self.accessed(&inst, quick.effect, mem);
+        const WRITES: [Uses; 4] = [
+            Uses::WRITES_BUFFERS,
+            Uses::WRITES_SHARED,
+            Uses::NONE,
+            Uses::NONE,
+        ];
+        if reached.kind == 0 {
+            self.facts.buffers.get_mut(reached.number)?.written = true;
+        }
+        self.facts.uses = self.facts.uses.with(WRITES[reached.kind & 3]);
         Some(Made::NOTHING)
     }
 
-    /// An atomic with so many values, and a run of so many words.
+    /// An atomic with these values, in canonical form, which makes a value of this type where the instruction tells one.
     #[inline(always)]
-    pub(super) fn atomic<const VALUES: usize, const RUN: usize>(
+    pub(super) fn atomic<const VALUES: usize>(
         &mut self,
         draft: &Draft,
-        inst: Inst,
-        mem: Mem,
-        side: &[u32],
+        op: Op,
+        [mem, index]: [Place; 2],
+        values: [Place; VALUES],
+        [offset, ordering]: [u32; 2],
+        makes: Option<Type>,
     ) -> Option<Made> {
-        let quick = inst.op.quick();
-        let (run, end) = self.run::<RUN>(inst, side)?;
-        let (values, &[offset, ordering]) =
-            run.split_first_chunk::<VALUES>().map(|(v, rest)| {
-                let rest: &[u32] = rest;
-                (v, rest)
-            })?
-        else {
-            return None;
-        };
-        let (elem, _) = self.place(draft, mem, inst.b, offset)?;
-        let mut fits = quick.types.contains(elem) && inst.ty == quick.makes.of(elem);
-        for &value in values {
+        let quick = op.quick();
+        let reached = self.reach(draft, (quick.effect, true), mem, index, offset)?;
+        let elem = Type::from_seen_code(reached.object.made.code());
+        let mut fits = quick.types.contains(elem) && orders(op, ordering);
+        for value in values {
             fits &= self.at(value)?.code() == elem.code();
         }
-        let open = match mem {
-            Mem::Buffer(n) => {
-                let access = draft.buffers.get(n as usize)?.access;
-                let reads = access.reads() || quick.effect == Effect::Writes;
-                reads && (access.writes() || quick.effect == Effect::Reads)
-            }
-            Mem::Shared(_) => true,
-            Mem::Private(_) | Mem::Table(_) => false,
-        };
-        if !fits || !open || inst.flags != 0 || !orders(inst.op, ordering) {
+        let ty = quick.makes.of(elem);
+        if !fits || makes.is_some_and(|told| told != ty) {
             return None;
         }
-        self.side_end = end;
-        self.accessed(&inst, quick.effect, mem);
-        self.facts.uses = self.facts.uses.with(atomic_use(inst.op, elem, mem));
+        let (bare, mem) = (Inst::new(op, Type::NONE), Mem::from_word(mem.word())?);
+        self.accessed(&bare, quick.effect, mem);
+        self.facts.uses = self.facts.uses.with(atomic_use(op, elem, mem));
         Some(match quick.makes {
             Makes::Nothing => Made::NOTHING,
-            _ => Made::value(elem, Level::DIVERGENT),
+            _ => Made::value(ty, Level::DIVERGENT),
         })
     }
 
     /// The words of an instruction in the side table, and where those of the next begin.
     #[inline(always)]
-    fn run<'a, const N: usize>(&self, inst: Inst, side: &'a [u32]) -> Option<(&'a [u32; N], u32)> {
+    pub(super) fn run<'a, const N: usize>(
+        &self,
+        inst: Inst,
+        side: &'a [u32],
+    ) -> Option<(&'a [u32; N], u32)> {
         let rest = side.get(inst.c as usize..)?;
         let run = rest.first_chunk()?;
         let end = inst.c.checked_add(N as u32)?;
         (inst.c == self.side_end).then_some((run, end))
-    }
-}
-
-/// Whether stores to it are allowed.
-#[inline(always)]
-fn writable(draft: &Draft, mem: Mem) -> bool {
-    match mem {
-        Mem::Buffer(n) => {
-            let decl = draft.buffers.get(n as usize);
-            decl.is_some_and(|d| d.access.writes())
-        }
-        Mem::Shared(_) | Mem::Private(_) => true,
-        Mem::Table(_) => false,
     }
 }
 

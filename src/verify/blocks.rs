@@ -4,29 +4,75 @@ use super::MAX_DEPTH;
 use super::check::Checker;
 use super::fault::FaultKind;
 use super::made::Made;
-use super::uniformity::{Joins, Level};
-use crate::kernel::{Inst, Mem};
+use super::uniformity::{Flow, Frame, Joins, Level};
+use crate::kernel::{Inst, Mem, Place};
 use crate::op::Op;
 use crate::types::Type;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum BlockKind {
     Body,
+    Loop,
     If,
     Else,
-    Loop,
     Continuing,
 }
 
+/// An open block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    pub(super) kind: BlockKind,
-    /// Where it begins: the place of the instruction that opened it.
-    pub(super) start: usize,
+    kind: BlockKind,
     /// Nothing may follow in it.
     pub(super) ended: bool,
-    /// For `Else`: the `if` part ended too. For loops: something breaks out of it.
-    pub(super) mark: bool,
+    /// For `Else`: the `if` part ended too. For `Continuing`: nothing breaks out of the loop.
+    mark: bool,
+    /// Which loops are open, bits of [`Block::IN_LOOP`] and [`Block::IN_CONTINUING`].
+    inside: u8,
+    /// For a loop's body, whether something breaks out of the loop around it.
+    breaks_around: bool,
+    frame: Frame<Level>,
+    /// Where it begins: the place of the instruction that opened it.
+    start: u32,
+}
+
+impl Block {
+    /// It is a loop's body or in one.
+    const IN_LOOP: u8 = 1;
+    /// It is a continuing part or in one.
+    const IN_CONTINUING: u8 = 2;
+
+    /// Whether it is a continuing part or in one.
+    #[inline(always)]
+    pub(super) const fn in_continuing(&self) -> bool {
+        self.inside & Block::IN_CONTINUING != 0
+    }
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block {
+            kind: BlockKind::Body,
+            ended: false,
+            mark: false,
+            inside: 0,
+            breaks_around: false,
+            frame: Flow::default().frame(),
+            start: 0,
+        }
+    }
+}
+
+/// Why an instruction cannot stand where it does: what the checks of control flow need of a [`FaultKind`], in a byte.
+#[derive(Clone, Copy)]
+enum Refusal {
+    TooMany,
+    Unreachable,
+    TooDeep,
+    Canonical,
+    InContinuing,
+    Mismatched,
+    OutsideLoop,
+    Condition,
 }
 
 /// Joins of levels, which are known at once wherever they are joined.
@@ -58,248 +104,318 @@ impl Joins<Level> for Known {
 }
 
 impl Checker {
+    /// Opens the body.
+    pub(super) fn open_body(&mut self) {
+        let frame = self.flow.begin(Level::WORKGROUP);
+        self.around.clear();
+        self.breaks = false;
+        self.top = Block {
+            frame,
+            ..Block::default()
+        };
+    }
+
     /// All the checks of an instruction that opens, divides, closes or leaves a block.
     #[inline(always)]
-    pub(super) fn control_flow(&mut self, inst: &Inst) -> bool {
-        if self.made.len() >= Mem::MAX as usize {
-            return self.note_block(inst, Err(FaultKind::TooMany("instructions")));
+    pub(super) fn control_flow(&mut self, at: usize, inst: &Inst) -> bool {
+        let a = if inst.op == Op::If { inst.a } else { 0 };
+        let bare = Inst {
+            a,
+            ..Inst::new(inst.op, Type::NONE)
+        };
+        self.control(at, inst.op, inst.a, *inst == bare)
+    }
+
+    /// As [`Checker::control_flow`], for an instruction of canonical form or not.
+    #[inline(always)]
+    pub(crate) fn control(&mut self, at: usize, op: Op, condition: u32, canonical: bool) -> bool {
+        if at >= Mem::MAX as usize {
+            return self.refuse(at, op, condition, Refusal::TooMany);
         }
-        match inst.op {
-            Op::If => self.open_if(inst),
-            Op::Else => self.open_else(inst),
-            Op::Loop => self.open_loop(inst),
-            Op::Continuing => self.open_continuing(inst),
-            Op::End => self.end_of_block(inst),
-            _ => self.leave(inst),
+        match op {
+            Op::If => self.open_if(at, condition, canonical),
+            Op::Else => self.open_else(at, canonical),
+            Op::Loop => self.open_loop(at, canonical),
+            Op::Continuing => self.open_continuing(at, canonical),
+            Op::End => self.end_of_block(at, canonical),
+            _ => self.leave(at, op, canonical),
         }
     }
 
     #[inline(never)]
-    fn open_if(&mut self, inst: &Inst) -> bool {
+    fn open_if(&mut self, at: usize, condition: u32, canonical: bool) -> bool {
         let sound = self.opening().and_then(|()| {
-            let bare = Inst::new(Op::If, Type::NONE);
-            if (Inst { a: 0, ..*inst }) != bare {
-                return Err(FaultKind::Canonical(Op::If));
+            bare(canonical)?;
+            match self.at(Place::of(condition)) {
+                Some(made) if made.code() == Type::BOOL.code() => Ok(made.level()),
+                _ => Err(Refusal::Condition),
             }
-            self.typed(inst.a, Type::BOOL)
         });
-        // Opened all the same, so that its `end` is no second fault.
-        self.push(BlockKind::If, false);
-        if sound.is_ok() {
-            let condition = self.level(inst.a);
-            self.flow.open_if(ANY, condition, &mut Known::default());
-            self.relies(self.flow.here());
-        }
-        self.note_block(inst, sound)
+        let level = match sound {
+            Ok(level) => level,
+            Err(refusal) => {
+                // Opened all the same, so that its `end` is no second fault.
+                self.open_refused(BlockKind::If, at);
+                return self.refuse(at, Op::If, condition, refusal);
+            }
+        };
+        let frame = self.flow.open_if(ANY, level, &mut Known::default());
+        self.push(BlockKind::If, at, frame);
+        self.relies(self.flow.here());
+        true
     }
 
     #[inline(never)]
-    fn open_loop(&mut self, inst: &Inst) -> bool {
-        let sound = self.opening().and_then(|()| match self.continuing {
-            0 => bare(inst),
-            _ => Err(FaultKind::InContinuing(Op::Loop)),
-        });
+    fn open_loop(&mut self, at: usize, canonical: bool) -> bool {
+        let sound = self
+            .opening()
+            .and_then(|()| match self.top.in_continuing() {
+                false => bare(canonical),
+                true => Err(Refusal::InContinuing),
+            });
         if !self.repeats() {
             self.stale = false;
             self.relied = false;
         }
-        self.push(BlockKind::Loop, false);
-        if sound.is_ok() {
-            self.flow.open_loop(ANY, &mut Known::default());
+        if let Err(refusal) = sound {
+            self.open_refused(BlockKind::Loop, at);
+            return self.refuse(at, Op::Loop, 0, refusal);
         }
-        self.note_block(inst, sound)
+        let frame = self.flow.open_loop(ANY, &mut Known::default());
+        self.push(BlockKind::Loop, at, frame);
+        true
     }
 
     /// Whether a block can be opened here.
     #[inline(always)]
-    fn opening(&self) -> Result<(), FaultKind> {
-        match self.blocks.last() {
-            Some(top) if !top.ended && self.blocks.len() <= MAX_DEPTH => Ok(()),
-            Some(top) if top.ended => Err(FaultKind::Unreachable),
-            _ => Err(FaultKind::TooDeep),
+    fn opening(&self) -> Result<(), Refusal> {
+        if self.top.ended {
+            Err(Refusal::Unreachable)
+        } else if self.around.len() >= MAX_DEPTH {
+            Err(Refusal::TooDeep)
+        } else {
+            Ok(())
         }
     }
 
     #[inline(never)]
-    fn open_else(&mut self, inst: &Inst) -> bool {
-        let sound = self.dividing(inst, BlockKind::If).map(|top| {
-            self.pop();
-            self.push(BlockKind::Else, top.ended);
-            self.flow.open_else(ANY, &mut Known::default());
-        });
-        self.note_block(inst, sound)
+    fn open_else(&mut self, at: usize, canonical: bool) -> bool {
+        if let Err(refusal) = self.dividing(canonical, BlockKind::If) {
+            return self.refuse(at, Op::Else, 0, refusal);
+        }
+        let Block { frame, ended, .. } = self.divide(BlockKind::Else, at);
+        self.top.mark = ended;
+        self.flow.open_else(ANY, frame, &mut Known::default());
+        true
     }
 
     #[inline(never)]
-    fn open_continuing(&mut self, inst: &Inst) -> bool {
-        let sound = self.dividing(inst, BlockKind::Loop).map(|top| {
-            self.pop();
-            self.push(BlockKind::Continuing, top.mark);
-            self.flow.open_continuing(ANY, &mut Known::default());
-        });
-        self.note_block(inst, sound)
+    fn open_continuing(&mut self, at: usize, canonical: bool) -> bool {
+        if let Err(refusal) = self.dividing(canonical, BlockKind::Loop) {
+            return self.refuse(at, Op::Continuing, 0, refusal);
+        }
+        let Block {
+            frame,
+            breaks_around,
+            ..
+        } = self.divide(BlockKind::Continuing, at);
+        self.top.mark = !core::mem::replace(&mut self.breaks, breaks_around);
+        let outer = self.around.last().map_or(0, |outer| outer.inside);
+        self.top.inside = outer | Block::IN_CONTINUING;
+        self.flow.open_continuing(ANY, frame, &mut Known::default());
+        true
     }
 
-    /// The innermost block, which is to be of this kind.
+    /// Whether the innermost block is of this kind.
     #[inline(always)]
-    fn dividing(&self, inst: &Inst, kind: BlockKind) -> Result<Block, FaultKind> {
-        bare(inst)?;
-        match self.blocks.last() {
-            Some(&top) if top.kind == kind => Ok(top),
-            _ => Err(FaultKind::Mismatched(inst.op)),
+    fn dividing(&self, canonical: bool, kind: BlockKind) -> Result<(), Refusal> {
+        bare(canonical)?;
+        if self.top.kind == kind {
+            Ok(())
+        } else {
+            Err(Refusal::Mismatched)
         }
     }
 
+    /// Closes the innermost block, which it gives, and opens one of this kind in its place.
+    #[inline(always)]
+    fn divide(&mut self, kind: BlockKind, at: usize) -> Block {
+        let top = self.top;
+        self.close(at);
+        self.top = Block {
+            kind,
+            ended: false,
+            // There are at most 2^28 instructions.
+            start: at as u32,
+            ..top
+        };
+        top
+    }
+
     #[inline(never)]
-    fn end_of_block(&mut self, inst: &Inst) -> bool {
-        let sound = self.ending(inst).map(|never_passed| {
-            self.pop();
-            if never_passed {
-                self.end_block();
-            }
-            let mut known = Known::default();
-            self.flow.end(ANY, &mut known);
-            if known.rose {
-                self.rose();
-            }
-        });
-        self.note_block(inst, sound)
+    fn end_of_block(&mut self, at: usize, canonical: bool) -> bool {
+        let never_passed = match self.ending(canonical) {
+            Ok(never_passed) => never_passed,
+            Err(refusal) => return self.refuse(at, Op::End, 0, refusal),
+        };
+        let frame = self.top.frame;
+        self.close(at);
+        if let Some(outer) = self.around.pop() {
+            self.top = outer;
+        }
+        self.top.ended |= never_passed;
+        if self.top.ended {
+            self.put_away();
+        }
+        let mut known = Known::default();
+        self.flow.end(ANY, frame, self.top.frame, &mut known);
+        if known.rose {
+            self.rose();
+        }
+        true
     }
 
     /// Whether nothing comes past the end of the innermost block.
     #[inline(always)]
-    fn ending(&self, inst: &Inst) -> Result<bool, FaultKind> {
-        bare(inst)?;
-        let mismatched = Err(FaultKind::Mismatched(inst.op));
-        let Some(top) = self.blocks.last() else {
-            return mismatched;
-        };
-        match top.kind {
-            BlockKind::If => Ok(false),
-            BlockKind::Else => Ok(top.ended && top.mark),
-            BlockKind::Continuing => Ok(!top.mark),
-            BlockKind::Body | BlockKind::Loop => mismatched,
+    fn ending(&self, canonical: bool) -> Result<bool, Refusal> {
+        bare(canonical)?;
+        let top = &self.top;
+        if top.kind < BlockKind::If {
+            return Err(Refusal::Mismatched);
         }
+        Ok(top.mark && (top.ended || top.kind == BlockKind::Continuing))
     }
 
     #[inline(never)]
-    fn leave(&mut self, inst: &Inst) -> bool {
-        let sound = self.leaving(inst).map(|()| {
-            self.relies(self.flow.here());
-            self.flow.leave(inst.op, ANY, &mut Known::default());
-            self.end_block();
-        });
-        self.note_block(inst, sound)
+    fn leave(&mut self, at: usize, op: Op, canonical: bool) -> bool {
+        if let Err(refusal) = self.leaving(op, canonical) {
+            return self.refuse(at, op, 0, refusal);
+        }
+        self.breaks |= op == Op::Break;
+        self.relies(self.flow.here());
+        self.flow.leave(op, ANY, &mut Known::default());
+        self.top.ended = true;
+        self.put_away();
+        true
     }
 
     #[inline(always)]
-    fn leaving(&mut self, inst: &Inst) -> Result<(), FaultKind> {
-        let op = inst.op;
-        if self.room == 0 {
-            return Err(FaultKind::Unreachable);
+    fn leaving(&self, op: Op, canonical: bool) -> Result<(), Refusal> {
+        if self.top.ended {
+            return Err(Refusal::Unreachable);
         }
-        bare(inst)?;
-        if self.continuing > 0 {
-            return Err(FaultKind::InContinuing(op));
-        }
-        if let Op::Break | Op::Continue = op {
-            let innermost = self.loops.last();
-            let Some(innermost) = innermost.and_then(|&at| self.blocks.get_mut(at as usize)) else {
-                return Err(FaultKind::OutsideLoop(op));
-            };
-            innermost.mark |= op == Op::Break;
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn note_block(&mut self, inst: &Inst, sound: Result<(), FaultKind>) -> bool {
-        match sound {
-            Ok(()) => {
-                self.note_made(Made::NOTHING);
-                true
-            }
-            Err(kind) => {
-                self.fault(self.made.len(), inst.op, kind);
-                self.made.push(Made::NOTHING);
-                false
-            }
+        bare(canonical)?;
+        if self.top.in_continuing() {
+            Err(Refusal::InContinuing)
+        } else if matches!(op, Op::Break | Op::Continue) && self.top.inside & Block::IN_LOOP == 0 {
+            Err(Refusal::OutsideLoop)
+        } else {
+            Ok(())
         }
     }
 
-    /// Opens the block of an instruction that was refused for another reason already told.
-    pub(crate) fn open_refused(&mut self, op: Op) {
-        self.push(
-            if op == Op::If {
-                BlockKind::If
-            } else {
-                BlockKind::Loop
+    /// Notes why an instruction cannot stand where it does.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&mut self, at: usize, op: Op, condition: u32, refusal: Refusal) -> bool {
+        let kind = match refusal {
+            Refusal::TooMany => FaultKind::TooMany("instructions"),
+            Refusal::Unreachable => FaultKind::Unreachable,
+            Refusal::TooDeep => FaultKind::TooDeep,
+            Refusal::Canonical => FaultKind::Canonical(op),
+            Refusal::InContinuing => FaultKind::InContinuing(op),
+            Refusal::Mismatched => FaultKind::Mismatched(op),
+            Refusal::OutsideLoop => FaultKind::OutsideLoop(op),
+            Refusal::Condition => match self.typed(condition, Type::BOOL) {
+                Err(kind) => kind,
+                Ok(()) => FaultKind::NoValue(condition),
             },
-            false,
-        );
-        self.made.push(Made::NOTHING);
-    }
-
-    /// Nothing may follow in the innermost open block.
-    fn end_block(&mut self) {
-        self.room = 0;
-        if let Some(block) = self.blocks.last_mut() {
-            block.ended = true;
-        }
-    }
-
-    fn push(&mut self, kind: BlockKind, mark: bool) {
-        if kind == BlockKind::Loop {
-            // At most `MAX_DEPTH` blocks are open, and one for each instruction too many.
-            self.loops.push(self.blocks.len() as u32);
-        }
-        self.blocks.push(Block {
-            kind,
-            start: self.made.len(),
-            ended: false,
-            mark,
-        });
-        self.room = Mem::MAX as usize;
-        self.continuing += u32::from(kind == BlockKind::Continuing || self.continuing > 0);
-    }
-
-    fn pop(&mut self) {
-        let Some(block) = self.blocks.pop() else {
-            return;
         };
+        self.fault(at, op, kind);
+        false
+    }
+
+    /// Opens the block of an `if` that was refused for another reason already told.
+    pub(crate) fn open_refused_if(&mut self, at: usize) {
+        self.open_refused(BlockKind::If, at);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_refused(&mut self, kind: BlockKind, at: usize) {
+        let frame = self.flow.frame();
+        self.push(kind, at, frame);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, kind: BlockKind, at: usize, frame: Frame<Level>) {
+        let outer = self.top;
+        if outer.ended {
+            self.put_away();
+        }
+        let (mut inside, breaks_around) = (outer.inside, self.breaks);
+        if kind == BlockKind::Loop {
+            self.breaks = false;
+            inside |= Block::IN_LOOP;
+        }
+        self.around.push(outer);
+        self.top = Block {
+            kind,
+            ended: false,
+            mark: false,
+            inside,
+            breaks_around,
+            frame,
+            // There are at most 2^28 instructions.
+            start: at as u32,
+        };
+    }
+
+    /// Closes the values of the innermost block, in which the instruction before this number is the last. What was made is
+    /// in its place then.
+    #[inline(always)]
+    fn close(&mut self, at: usize) {
+        if self.top.ended {
+            self.put_away();
+        }
         // Where blocks nest deeper the kernel is refused, and the block above closes the values: time stays linear.
-        if self.blocks.len() <= MAX_DEPTH
-            && let Some(inside) = self.made.get_mut(block.start..)
+        let end = at.min(self.made.len());
+        if self.around.len() <= MAX_DEPTH
+            && let Some(inside) = self.made.get_mut(self.top.start as usize..end)
         {
             Made::close(inside);
         }
-        if block.kind == BlockKind::Loop {
-            self.loops.pop();
-        }
-        self.continuing = self.continuing.saturating_sub(1);
-        if let Some(outer) = self.blocks.last() {
-            self.room = if outer.ended { 0 } else { Mem::MAX as usize };
-        }
+    }
+
+    /// Puts what was made away, or back.
+    #[inline(always)]
+    fn put_away(&mut self) {
+        core::mem::swap(&mut self.made, &mut self.away);
+    }
+
+    /// Whether a loop is open.
+    #[inline(always)]
+    pub(super) fn repeats(&self) -> bool {
+        self.top.inside != 0
     }
 
     /// The number of open blocks beside the body.
     pub(crate) fn depth(&self) -> usize {
-        self.blocks.len() - 1
+        self.around.len()
     }
 
     /// Whether the innermost open block is a loop's body.
+    #[inline(always)]
     pub(crate) fn in_loop_body(&self) -> bool {
-        self.blocks
-            .last()
-            .is_some_and(|b| b.kind == BlockKind::Loop)
+        self.top.kind == BlockKind::Loop
     }
 }
 
 #[inline(always)]
-fn bare(inst: &Inst) -> Result<(), FaultKind> {
-    if *inst == Inst::new(inst.op, Type::NONE) {
+fn bare(canonical: bool) -> Result<(), Refusal> {
+    if canonical {
         Ok(())
     } else {
-        Err(FaultKind::Canonical(inst.op))
+        Err(Refusal::Canonical)
     }
 }

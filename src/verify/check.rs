@@ -3,38 +3,48 @@
 //! The builder steps through the same code while it builds, so a kernel is verified by the time it is complete.
 
 use super::access::{ordering, undeclared};
-use super::blocks::{Block, BlockKind};
+use super::blocks::Block;
 use super::fault::{Fault, FaultKind};
 use super::made::Made;
+use super::object::Object;
 use super::uniformity::{Flow, Level, level_made};
-use crate::kernel::{BufferUse, Draft, Facts, Inst, Mem, Uses, Words};
+use crate::kernel::{Draft, Facts, Inst, Mem, Uses, Words};
 use crate::op::{Effect, Form, Makes, Op, Operand, Row};
 use crate::types::{Scalar, Type, TypeSet};
 
+/// What there is room for in every kernel.
+const FEW: usize = 128;
+
 /// The state of a verification on its way through a kernel; its memory is kept between kernels.
+///
+/// What every instruction needs comes first, as what is near takes shorter machine instructions.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Checker {
-    pub(super) blocks: Vec<Block>,
-    /// The innermost open loops' places in `blocks`.
-    pub(super) loops: Vec<u32>,
-    /// How many instructions there may be: no more where nothing may follow in the innermost open block.
-    pub(super) room: usize,
+    /// What each instruction made, and nothing for some that are to come.
     pub(super) made: Vec<Made>,
-    /// Open blocks in a continuing part, that part included.
-    pub(super) continuing: u32,
-    pub(super) side_end: u32,
-    /// The types of the values made, one bit each by the low bits of their codes.
-    pub(super) seen: u32,
+    /// The innermost open block.
+    pub(super) top: Block,
+    pub(super) flow: Flow<Level>,
+    /// Whether something breaks out of the innermost open loop.
+    pub(super) breaks: bool,
     /// Whether uniformity is asked for.
     pub collective: bool,
-    pub(super) flow: Flow<Level>,
     /// Whether the levels noted do not decide uniformity.
     pub(super) in_doubt: bool,
     /// Whether something in the outermost open loop rose after it was told.
     pub(super) stale: bool,
     /// Whether something there that is not divergent may follow from what was told.
     pub(super) relied: bool,
+    pub(super) side_end: u32,
     pub facts: Facts,
+    /// The memory objects by number, in the order of the kinds of [`Mem`].
+    pub(super) objects: [Vec<Object>; 4],
+    /// The open blocks around the innermost one, the body first.
+    pub(super) around: Vec<Block>,
+    /// Where nothing may follow in the innermost open block, what was made is put away here: then no short way finds a
+    /// place to note anything.
+    pub(super) away: Vec<Made>,
     pub faults: Vec<Fault>,
 }
 
@@ -42,51 +52,51 @@ impl Checker {
     /// Begins a kernel.
     pub(crate) fn begin(&mut self) {
         let Checker {
-            blocks,
-            loops,
-            room,
+            top: _,
+            around: _,
+            breaks: _,
             made,
-            continuing,
+            away,
             side_end,
-            seen,
+            objects,
             collective,
-            flow,
+            flow: _,
             in_doubt,
             stale,
             relied,
             facts,
             faults,
         } = self;
-        blocks.clear();
-        blocks.push(Block {
-            kind: BlockKind::Body,
-            start: 0,
-            ended: false,
-            mark: false,
-        });
-        loops.clear();
-        *room = Mem::MAX as usize;
+        if made.is_empty() {
+            core::mem::swap(made, away);
+        }
         made.clear();
-        *continuing = 0;
+        made.resize(FEW, Made::NOTHING);
         *side_end = 0;
-        *seen = 0;
+        objects.iter_mut().for_each(Vec::clear);
         *collective = false;
-        flow.begin(Level::WORKGROUP);
         *in_doubt = false;
         *stale = false;
         *relied = false;
         facts.clear();
         faults.clear();
+        self.open_body();
     }
 
-    /// Tells it of a declared buffer.
-    pub(crate) fn buffer(&mut self) {
-        self.facts.buffers.push(BufferUse::default());
-    }
-
-    /// Makes room for so many instructions, which are there already.
+    /// Makes room for so many instructions, and for no more than there may be.
     pub(crate) fn expect(&mut self, insts: usize) {
-        self.made.reserve_exact(insts);
+        let most = Mem::MAX as usize;
+        self.made.resize(insts.min(most), Made::NOTHING);
+    }
+
+    /// Makes room for the instruction with this number, and as many again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_room(&mut self, at: usize) {
+        if !self.top.ended {
+            let twice = at.saturating_mul(2).max(FEW);
+            self.expect(twice);
+        }
     }
 
     #[cold]
@@ -101,59 +111,51 @@ impl Checker {
 
     /// Notes an instruction that was found sound.
     #[inline(always)]
-    pub(super) fn note_made(&mut self, made: Made) {
-        self.made.push(made);
-        self.seen |= 1 << (made.code() & 15);
+    pub(super) fn note_made(&mut self, at: usize, made: Made) {
+        self.see(made);
+        if let Some(slot) = self.made.get_mut(at) {
+            *slot = made;
+        }
     }
 
-    /// As [`Checker::thorough`]; the instruction comes in pieces, so that the short ways can keep them in registers.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn thorough_of_pieces(
-        &mut self,
-        draft: &Draft,
-        (op, ty, flags): (Op, Type, u8),
-        a: u32,
-        b: u32,
-        c: u32,
-    ) -> bool {
-        let inst = Inst {
-            op,
-            ty,
-            flags,
-            a,
-            b,
-            c,
-        };
-        self.thorough(draft, &inst, &draft.side)
+    /// Notes the type of what is made.
+    #[inline(always)]
+    pub(super) fn see(&mut self, made: Made) {
+        self.facts.uses = self.facts.uses.with(Uses::of_code(made.code()));
     }
 
     /// All the checks.
+    #[cold]
     #[inline(never)]
-    pub(super) fn thorough(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> bool {
+    pub(super) fn thorough(&mut self, draft: &Draft, at: usize, inst: &Inst, side: &[u32]) -> bool {
         if let Effect::Block | Effect::Terminator = inst.op.quick().effect {
-            return self.control_flow(inst);
+            return self.control_flow(at, inst);
         }
-        match self.look(draft, inst, side) {
+        match self.look(draft, at, inst, side) {
             Ok(made) => {
                 let level = self.level_made(draft, inst, side);
-                self.note_made(made.at_level(level));
+                self.note_made(at, made.at_level(level));
                 true
             }
             Err(kind) => {
-                self.fault(self.made.len(), inst.op, kind);
-                self.made.push(Made::NOTHING);
+                self.fault(at, inst.op, kind);
                 false
             }
         }
     }
 
     /// Every rule; gives what the instruction makes.
-    fn look(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Result<Made, FaultKind> {
-        if self.made.len() >= Mem::MAX as usize {
+    fn look(
+        &mut self,
+        draft: &Draft,
+        at: usize,
+        inst: &Inst,
+        side: &[u32],
+    ) -> Result<Made, FaultKind> {
+        if at >= Mem::MAX as usize {
             return Err(FaultKind::TooMany("instructions"));
         }
-        if self.room == 0 {
+        if self.top.ended {
             return Err(FaultKind::Unreachable);
         }
         let words = self.form(inst, side)?;
@@ -316,9 +318,9 @@ impl Checker {
     /// The level of what an instruction makes that was found sound. For a variable what is put into it counts.
     fn level_made(&mut self, draft: &Draft, inst: &Inst, side: &[u32]) -> Level {
         match inst.op {
-            Op::VarGet => self.tell(draft, inst.a),
+            Op::VarGet => self.tell(draft, inst.a as usize),
             Op::VarSet => {
-                self.raise(inst.a, self.level(inst.b));
+                self.raise(inst.a as usize, self.level(inst.b));
                 Level::WORKGROUP
             }
             _ if inst.ty.is_none() => Level::WORKGROUP,
@@ -332,11 +334,10 @@ impl Checker {
     /// it. Others are taken as divergent at once: then no doubt is left behind when they turn out to be. An operation that
     /// is refused for that is looked at again, as any.
     #[inline(always)]
-    pub(super) fn tell(&mut self, draft: &Draft, variable: u32) -> Level {
+    pub(super) fn tell(&mut self, draft: &Draft, variable: usize) -> Level {
         let counts = |i: &Inst| i.op == Op::Loop;
-        let diverges =
-            self.repeats() && !draft.insts.get(variable as usize + 1).is_some_and(counts);
-        let Some(made) = self.made.get_mut(variable as usize) else {
+        let diverges = self.repeats() && !draft.insts.get(variable + 1).is_some_and(counts);
+        let Some(made) = self.made.get_mut(variable) else {
             return Level::DIVERGENT;
         };
         if diverges {
@@ -348,11 +349,11 @@ impl Checker {
     /// Raises the level of a variable into which a value of this level is put here. Where no loop is open, nobody who was
     /// told a lower one comes here again.
     #[inline(always)]
-    pub(super) fn raise(&mut self, variable: u32, level: Level) {
+    pub(super) fn raise(&mut self, variable: usize, level: Level) {
         let level = level.join(self.flow.here());
         self.relies(level);
         let repeats = self.repeats();
-        if let Some(made) = self.made.get_mut(variable as usize)
+        if let Some(made) = self.made.get_mut(variable)
             && made.raise(level)
             && repeats
         {
@@ -376,12 +377,6 @@ impl Checker {
         self.in_doubt |= self.relied;
     }
 
-    /// Whether a loop is open.
-    #[inline(always)]
-    pub(super) fn repeats(&self) -> bool {
-        self.continuing > 0 || !self.loops.is_empty()
-    }
-
     /// Canonical form; gives the operand words.
     #[inline(always)]
     fn form(&mut self, inst: &Inst, side: &[u32]) -> Result<Words, FaultKind> {
@@ -391,11 +386,12 @@ impl Checker {
             Form::Inline | Form::Side => quick.flags,
             Form::Store => quick.flags | Inst::OFFSET,
         };
-        if inst.flags & !flags != 0 || wrong_number(inst) {
+        let wrong_number = quick.not_all != 0 && inst.flags & quick.not_all == quick.not_all;
+        if inst.flags & !flags != 0 || wrong_number {
             return canonical();
         }
         if !inst.has_side() {
-            let unused = match quick.words {
+            let unused = match quick.len {
                 0 => inst.a | inst.b | inst.c,
                 1 => inst.b | inst.c,
                 2 => inst.c,
@@ -406,7 +402,7 @@ impl Checker {
                 _ => canonical(),
             };
         }
-        let len = u32::from(quick.words).saturating_sub(2);
+        let len = u32::from(quick.len).saturating_sub(2);
         let end = self.side_end.checked_add(len);
         let words = match Words::of(inst, side) {
             Some(words) if inst.c == self.side_end => words,
@@ -473,30 +469,11 @@ impl Checker {
 
     /// Notes what else the body uses.
     fn note(&mut self, inst: &Inst, row: &Row) -> Result<(), FaultKind> {
-        let used = match inst.op {
-            Op::WorkgroupBarrier => Uses::BARRIER,
-            Op::MemoryFence => Uses::FENCE,
-            Op::Lane | Op::SubgroupId | Op::SubgroupSize | Op::SubgroupBarrier => Uses::SUBGROUP,
-            Op::Elect => Uses::SUBGROUP.with(Uses::ELECT),
-            Op::Any | Op::All => Uses::SUBGROUP.with(Uses::VOTE),
-            Op::Ballot => Uses::SUBGROUP.with(Uses::BALLOT),
-            Op::Broadcast | Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown => {
-                Uses::SUBGROUP.with(Uses::SHUFFLE)
-            }
-            Op::SubgroupAdd
-            | Op::SubgroupMin
-            | Op::SubgroupMax
-            | Op::SubgroupAnd
-            | Op::SubgroupOr
-            | Op::SubgroupXor => Uses::SUBGROUP.with(Uses::REDUCE),
-            Op::Dot4Add => Uses::DOT4,
-            Op::AssumeUniform => Uses::ASSUME_UNIFORM,
-            Op::Var => Uses::VARS,
-            _ => Uses::default(),
-        };
-        self.facts.uses = self.facts.uses.with(used);
+        self.facts.uses = self.facts.uses.with(uses_of(inst.op));
         match row.effect {
-            Effect::Barrier if self.continuing > 0 => return Err(FaultKind::InContinuing(inst.op)),
+            Effect::Barrier if self.top.in_continuing() => {
+                return Err(FaultKind::InContinuing(inst.op));
+            }
             Effect::Barrier => self.needs(Level::WORKGROUP),
             Effect::Collective => self.needs(Level::SUBGROUP),
             Effect::Pure
@@ -518,10 +495,18 @@ impl Checker {
         self.relies(here);
     }
 
+    /// Whether the body is complete and beyond doubt.
+    #[inline(always)]
+    pub(super) fn ends(&self, draft: &Draft) -> bool {
+        self.around.is_empty()
+            && self.side_end as usize == draft.side.len()
+            && !(self.collective && self.in_doubt)
+            && self.faults.is_empty()
+    }
+
     /// The checks at the end of the body.
-    pub(crate) fn end(&mut self, side: &[u32]) {
-        self.facts.uses = self.facts.uses.with(Uses::of_scalars(self.seen));
-        let at = u32::try_from(self.made.len()).ok();
+    pub(crate) fn end(&mut self, insts: usize, side: &[u32]) {
+        let at = u32::try_from(insts).ok();
         let open = self.depth();
         if open > 0 {
             self.faults.push(Fault {
@@ -541,21 +526,28 @@ impl Checker {
     }
 }
 
-/// Whether the flags hold a number that is none: an axis or a kind of reduction of 3.
-fn wrong_number(inst: &Inst) -> bool {
-    match inst.op {
-        Op::GlobalId
-        | Op::LocalId
-        | Op::WorkgroupId
-        | Op::WorkgroupSize
-        | Op::NumWorkgroups
-        | Op::GlobalSize => inst.flags == 3,
+/// What an opcode uses beside its types and its memory.
+#[inline(always)]
+pub(super) fn uses_of(op: Op) -> Uses {
+    match op {
+        Op::WorkgroupBarrier => Uses::BARRIER,
+        Op::MemoryFence => Uses::FENCE,
+        Op::Lane | Op::SubgroupId | Op::SubgroupSize | Op::SubgroupBarrier => Uses::SUBGROUP,
+        Op::Elect => Uses::SUBGROUP.with(Uses::ELECT),
+        Op::Any | Op::All => Uses::SUBGROUP.with(Uses::VOTE),
+        Op::Ballot => Uses::SUBGROUP.with(Uses::BALLOT),
+        Op::Broadcast | Op::Shuffle | Op::ShuffleXor | Op::ShuffleUp | Op::ShuffleDown => {
+            Uses::SUBGROUP.with(Uses::SHUFFLE)
+        }
         Op::SubgroupAdd
         | Op::SubgroupMin
         | Op::SubgroupMax
         | Op::SubgroupAnd
         | Op::SubgroupOr
-        | Op::SubgroupXor => inst.flags & 3 == 3,
-        _ => false,
+        | Op::SubgroupXor => Uses::SUBGROUP.with(Uses::REDUCE),
+        Op::Dot4Add => Uses::DOT4,
+        Op::AssumeUniform => Uses::ASSUME_UNIFORM,
+        Op::Var => Uses::VARS,
+        _ => Uses::default(),
     }
 }

@@ -7,6 +7,82 @@ use crate::types::{Type, TypeSet};
 /// The greatest length of a name, in bytes.
 pub const MAX_NAME: usize = 4096;
 
+/// The kinds of declarations that have names, in the order of a kernel's names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Kind {
+    #[default]
+    Kernel,
+    Buffer,
+    Scalar,
+    Shared,
+    Private,
+}
+
+/// What is known of declarations as they come, so that those of most kernels are beyond doubt when they are complete. All
+/// others the thorough checks decide, which alone know the rules of tables, of bindings that are given, and of what has no
+/// kind here.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Declared {
+    in_doubt: bool,
+    /// That of the last declaration.
+    last: Kind,
+}
+
+impl Declared {
+    pub(crate) const IN_DOUBT: Declared = Declared {
+        in_doubt: true,
+        last: Kind::Kernel,
+    };
+
+    /// Begins a kernel with its name and the size of its workgroups.
+    #[inline(always)]
+    pub(crate) fn kernel(name: &str, workgroup_size: [u32; 3]) -> Declared {
+        Declared {
+            in_doubt: name.is_empty() || threads(workgroup_size).is_none(),
+            last: Kind::Kernel,
+        }
+    }
+
+    /// Notes a declaration by its kind, its type being one of these or not.
+    #[inline(always)]
+    pub(crate) fn note(&mut self, kind: Kind, of: Type, types: TypeSet) {
+        self.in_doubt |= kind < self.last || !types.contains(of);
+        self.last = kind;
+    }
+
+    /// Notes that only the thorough checks know.
+    #[inline(always)]
+    pub(crate) fn doubt(&mut self, doubt: bool) {
+        self.in_doubt |= doubt;
+    }
+
+    /// Whether all is beyond doubt, and the names in order.
+    #[inline(always)]
+    pub(super) fn sound(self, draft: &Draft) -> bool {
+        let Draft {
+            params,
+            shared,
+            private,
+            insts,
+            side,
+            ..
+        } = draft;
+        // What has no limit of its own; names are longer than few only where they are too long.
+        let most = params.len() | shared.len() | private.len() | insts.len() | side.len();
+        !self.in_doubt && most < FEW && proper(&draft.names)
+    }
+}
+
+/// So few of everything that no limit is near.
+const FEW: usize = 1 << 24;
+
+/// Whether the thorough checks find nothing, and the names are in order.
+pub(super) fn is_sound(draft: &Draft) -> bool {
+    let mut faults = Vec::new();
+    check(draft, &mut Vec::new(), &mut faults);
+    faults.is_empty() && draft.has_ordered_names()
+}
+
 /// Adds the faults of the declarations to `faults`. `scratch` is memory to sort bindings in.
 pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut Vec<Fault>) {
     let mut bad = |kind| {
@@ -22,9 +98,7 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     if name.is_empty() || !(plain || proper(name)) {
         bad(FaultKind::Name(name.into()));
     }
-    let [x, y, z] = draft.workgroup_size;
-    let threads = x.checked_mul(y).and_then(|n| n.checked_mul(z));
-    if threads.is_none_or(|n| n == 0) {
+    if threads(draft.workgroup_size).is_none() {
         bad(FaultKind::WorkgroupSize(draft.workgroup_size));
     }
     if !draft.is_small() {
@@ -60,7 +134,7 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
         let mem = Mem::Shared(i as u32 & Mem::MAX);
         array(mem, d.elem, &mut bad);
         match d.len {
-            SharedLen::Static(len) => sized(mem, d.elem, len, &mut bad),
+            SharedLen::Static(len) => length(mem, d.elem, len, &mut bad),
             SharedLen::Dynamic if dynamic => bad(FaultKind::SecondDynamic(mem)),
             SharedLen::Dynamic => dynamic = true,
         }
@@ -71,7 +145,7 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
         }
         let mem = Mem::Private(i as u32 & Mem::MAX);
         array(mem, d.elem, &mut bad);
-        sized(mem, d.elem, d.len, &mut bad);
+        length(mem, d.elem, d.len, &mut bad);
     }
     let mut end = 0u32;
     for (i, d) in draft.tables.iter().enumerate() {
@@ -125,6 +199,13 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     }
 }
 
+/// The threads of a workgroup, where there are any and not too many.
+#[inline(always)]
+fn threads([x, y, z]: [u32; 3]) -> Option<u32> {
+    let threads = x.checked_mul(y)?.checked_mul(z)?;
+    (threads != 0).then_some(threads)
+}
+
 #[cold]
 fn named(draft: &Draft, name: Name, bad: &mut impl FnMut(FaultKind)) {
     let name = draft.name_of(name);
@@ -156,8 +237,28 @@ fn sizes(draft: &Draft, bad: &mut impl FnMut(FaultKind)) {
     }
 }
 
+/// Whether a name is not too long and has no NUL; whether that is so of all names, if it is of all together.
 fn proper(name: &str) -> bool {
-    name.len() <= MAX_NAME && name.bytes().fold(true, |proper, byte| proper & (byte != 0))
+    name.len() <= MAX_NAME && !has_zero(name.as_bytes())
+}
+
+/// Whether a byte is zero: eight at a time ("Determine if a word has a zero byte" of Anderson's "Bit Twiddling Hacks"), the
+/// last of them twice where they do not come out even.
+#[inline(always)]
+fn has_zero(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let zeros = |eight: [u8; 8]| {
+        let word = u64::from_ne_bytes(eight);
+        word.wrapping_sub(ONES) & !word & (ONES << 7)
+    };
+    let Some(&last) = bytes.last_chunk() else {
+        return bytes.contains(&0);
+    };
+    let (eights, _) = bytes.as_chunks();
+    eights
+        .iter()
+        .fold(zeros(last), |all, &eight| all | zeros(eight))
+        != 0
 }
 
 fn array(mem: Mem, elem: Type, bad: &mut impl FnMut(FaultKind)) {
@@ -169,8 +270,14 @@ fn array(mem: Mem, elem: Type, bad: &mut impl FnMut(FaultKind)) {
     }
 }
 
-fn sized(mem: Mem, elem: Type, len: u32, bad: &mut impl FnMut(FaultKind)) {
-    if len == 0 || len.checked_mul(elem.bytes()).is_none() {
+fn length(mem: Mem, elem: Type, len: u32, bad: &mut impl FnMut(FaultKind)) {
+    if !sized(elem, len) {
         bad(FaultKind::ArrayLen { mem, len });
     }
+}
+
+/// Whether an array can have so many elements.
+#[inline(always)]
+pub(crate) fn sized(elem: Type, len: u32) -> bool {
+    len != 0 && len.checked_mul(elem.bytes()).is_some()
 }

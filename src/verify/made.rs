@@ -1,19 +1,20 @@
 //! What the verifier keeps of each instruction.
 
 use super::uniformity::Level;
-use crate::types::Type;
+use crate::op;
+use crate::types::{Type, TypeSet};
 
 /// What later instructions may name of an instruction, and how uniform it is.
 ///
-/// The low byte is a code like that of a type, in six bits: the type of a value, 48 and a scalar for a variable, 0 for
-/// nothing; the low four bits are ones once the block around it is closed. No set of types has a variable or what is gone,
-/// so that one test of the byte finds the type and sees that it is visible. The high byte is the level, and for a variable
+/// The low byte is a code like that of a type, in six bits: the type of a value, 48 and a scalar for a variable, 48 for
+/// nothing; the low four bits are ones once the block around it is closed. No set of types has any but a value's, so that
+/// one test of the byte finds the type and sees that it is visible. The high byte is the level, and for a variable
 /// whether somebody was told it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Made(u16);
+pub(crate) struct Made(u16);
 
 impl Made {
-    pub(super) const NOTHING: Made = Made(0);
+    pub(super) const NOTHING: Made = Made(op::NOTHING);
     const VARIABLE: u8 = 3 << 4;
     const GONE: u8 = 15;
     const TOLD: u16 = 1 << 10;
@@ -55,17 +56,32 @@ impl Made {
         }
     }
 
+    /// The bits, for [`Made::of_bits`].
+    #[inline(always)]
+    pub(super) const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// Of what a table of opcodes says, which is made of [`Made::bits`].
+    #[inline(always)]
+    pub(super) const fn of_bits(bits: u16) -> Made {
+        Made(bits)
+    }
+
     /// The type of a visible value.
     #[inline(always)]
     pub(super) fn value_type(self) -> Option<Type> {
-        let visible = self.code() != 0 && !self.is_variable() && !self.is_gone();
+        let visible = !self.is_variable() && !self.is_gone();
         visible.then_some(Type::from_seen_code(self.code()))
     }
 
     /// The type of a visible variable.
+    #[inline(always)]
     pub(super) fn variable_type(self) -> Option<Type> {
-        let variable = self.is_variable() && !self.is_gone();
-        variable.then_some(Type::from_seen_code(self.code() & !Made::VARIABLE))
+        // As in a set of types: the variables of all scalars.
+        const VARIABLES: u64 = TypeSet::ALL.bits() << Made::VARIABLE;
+        let visible = VARIABLES >> (self.code() & 63) & 1 != 0;
+        visible.then_some(Type::from_seen_code(self.code() & !Made::VARIABLE))
     }
 
     pub(super) const fn is_gone(self) -> bool {
@@ -98,13 +114,10 @@ impl Made {
     }
 
     /// Marks all of a closed block. Blocks nest at most [`super::MAX_DEPTH`] deep, and many bytes go at once.
+    #[inline(always)]
     pub(super) fn close(block: &mut [Made]) {
         for made in block {
-            made.0 |= if made.0 & 0xFF == 0 {
-                0
-            } else {
-                Made::GONE as u16
-            };
+            made.0 |= Made::GONE as u16;
         }
     }
 }

@@ -11,6 +11,7 @@ mod declare;
 mod explanations;
 mod fault;
 mod made;
+mod object;
 mod quick;
 #[cfg(test)]
 mod table_tests;
@@ -20,18 +21,22 @@ mod uniformity;
 
 pub(crate) use check::Checker;
 pub use declare::MAX_NAME;
+pub(crate) use declare::{Declared, Kind, sized};
 pub use fault::{Divergence, Fault, FaultKind, VerifyError};
+pub(crate) use quick::Step;
 pub use uniformity::MAX_PASSES;
 
-use crate::kernel::{DecodeError, Draft, Facts, Kernel};
+use crate::kernel::{DecodeError, Draft, Kernel};
 
 /// The greatest nesting of blocks.
 pub const MAX_DEPTH: usize = 512;
 
 /// A verifier whose memory is kept between kernels.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Verifier {
     pub check: Checker,
+    pub declared: Declared,
     bindings: Vec<(u32, u32)>,
     uniformity: uniformity::Analysis,
     names: String,
@@ -41,13 +46,27 @@ impl Verifier {
     /// Begins a kernel whose instructions come one by one through `check`.
     pub(crate) fn begin(&mut self) {
         self.check.begin();
+        self.declared = Declared::IN_DOUBT;
     }
 
-    /// The checks that need the whole kernel. Gives what was found out about the body, or the faults.
-    pub(crate) fn end(&mut self, draft: &mut Draft) -> Result<Facts, VerifyError> {
+    /// The checks that need the whole kernel. The draft takes what was found out about the body.
+    #[inline(always)]
+    pub(crate) fn end(&mut self, draft: &mut Draft) -> Result<(), VerifyError> {
+        if !self.check.ends(draft) || !self.declared.sound(draft) {
+            self.decide(draft)?;
+        }
+        debug_assert!(declare::is_sound(draft), "the thorough checks agree");
+        core::mem::swap(&mut draft.facts, &mut self.check.facts);
+        Ok(())
+    }
+
+    /// As [`Verifier::end`] where something is in doubt.
+    #[cold]
+    #[inline(never)]
+    fn decide(&mut self, draft: &mut Draft) -> Result<(), VerifyError> {
         draft.order_names(&mut self.names);
         let draft = &*draft;
-        self.check.end(&draft.side);
+        self.check.end(draft.insts.len(), &draft.side);
         declare::check(draft, &mut self.bindings, &mut self.check.faults);
         // Uniformity is defined for a body that is otherwise sound.
         let asked = self.check.collective && self.check.in_doubt;
@@ -55,7 +74,7 @@ impl Verifier {
             self.uniformity.run(draft, &mut self.check.faults);
         }
         if self.check.faults.is_empty() {
-            return Ok(core::mem::take(&mut self.check.facts));
+            return Ok(());
         }
         Err(VerifyError {
             kernel: draft.name_of(draft.name).into(),
@@ -68,15 +87,13 @@ impl Verifier {
 pub(crate) fn verify(mut draft: Draft) -> Result<Kernel, VerifyError> {
     let mut v = Verifier::default();
     v.begin();
-    for _ in &draft.buffers {
-        v.check.buffer();
-    }
+    v.check.declared(&draft);
     v.check.expect(draft.insts.len());
-    for inst in &draft.insts {
-        v.check.step_stored(&draft, inst, &draft.side);
+    for (at, inst) in draft.insts.iter().enumerate() {
+        v.check.step(&draft, at, inst, &draft.side);
     }
-    let facts = v.end(&mut draft)?;
-    Ok(Kernel::from_verified(Box::new(draft), facts))
+    v.end(&mut draft)?;
+    Ok(Kernel::from_verified(Box::new(draft)))
 }
 
 /// Why bytes did not give a kernel.

@@ -208,10 +208,10 @@ fn kernel(seed: u64, used: &mut Vec<Op>) -> Kernel {
     let mut d = declarations(&mut r);
     let mut v = Verifier::default();
     v.begin();
-    d.buffers.iter().for_each(|_| v.check.buffer());
+    v.check.declared(&d);
     let mut push = |d: &mut Draft, inst: Inst, side: usize| {
         let before = v.check.clone();
-        let sound = v.check.step_stored(d, &inst, &d.side);
+        let sound = v.check.step(d, d.insts.len(), &inst, &d.side);
         if sound {
             d.insts.push(inst);
             used.push(inst.op);

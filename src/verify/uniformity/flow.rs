@@ -14,9 +14,9 @@ pub(in crate::verify) trait Joins<N> {
     fn repeat(&mut self, entry: N, left: [N; 2]);
 }
 
-/// An open block.
+/// What an open block keeps of control until it ends: whoever keeps the blocks keeps it with them.
 #[derive(Clone, Copy, Debug)]
-struct Frame<N> {
+pub(in crate::verify) struct Frame<N> {
     /// Control where it began.
     entry: N,
     /// For a loop, who had left the one around it.
@@ -26,7 +26,6 @@ struct Frame<N> {
 /// Control in the open blocks. Nobody has left where it is `uniform`.
 #[derive(Clone, Debug, Default)]
 pub(in crate::verify) struct Flow<N> {
-    frames: Vec<Frame<N>>,
     uniform: N,
     here: N,
     /// Who left the innermost loop.
@@ -38,22 +37,16 @@ pub(in crate::verify) struct Flow<N> {
 }
 
 impl<N: Copy> Flow<N> {
-    /// Begins a body.
-    pub(in crate::verify) fn begin(&mut self, all: N) {
-        let Flow {
-            frames,
-            uniform,
-            here,
-            broken,
-            continued,
-            returned,
-        } = self;
-        frames.clear();
-        *uniform = all;
-        *here = all;
-        *broken = all;
-        *continued = all;
-        *returned = all;
+    /// Begins a body; gives its frame.
+    pub(in crate::verify) fn begin(&mut self, all: N) -> Frame<N> {
+        *self = Flow {
+            uniform: all,
+            here: all,
+            broken: all,
+            continued: all,
+            returned: all,
+        };
+        self.frame()
     }
 
     /// Control of the next instruction.
@@ -62,51 +55,79 @@ impl<N: Copy> Flow<N> {
         self.here
     }
 
-    /// Goes past an `if` with this condition.
+    /// The frame of a block other than a loop's body that begins here.
     #[inline(always)]
-    pub(in crate::verify) fn open_if(&mut self, at: u32, condition: N, joins: &mut impl Joins<N>) {
-        self.here = joins.join(at, [self.here, condition, self.uniform, self.uniform]);
-        self.frames.push(Frame {
+    pub(in crate::verify) fn frame(&self) -> Frame<N> {
+        Frame {
             entry: self.here,
             around: None,
-        });
+        }
+    }
+
+    /// Goes past an `if` with this condition.
+    #[inline(always)]
+    #[must_use]
+    pub(in crate::verify) fn open_if(
+        &mut self,
+        at: u32,
+        condition: N,
+        joins: &mut impl Joins<N>,
+    ) -> Frame<N> {
+        self.here = joins.join(at, [self.here, condition, self.uniform, self.uniform]);
+        self.frame()
     }
 
     #[inline(always)]
-    pub(in crate::verify) fn open_loop(&mut self, at: u32, joins: &mut impl Joins<N>) {
+    #[must_use]
+    pub(in crate::verify) fn open_loop(&mut self, at: u32, joins: &mut impl Joins<N>) -> Frame<N> {
         self.here = joins.enter(at, self.here);
-        self.frames.push(Frame {
+        let frame = Frame {
             entry: self.here,
             around: Some((self.broken, self.continued)),
-        });
+        };
         self.broken = self.uniform;
         self.continued = self.uniform;
+        frame
     }
 
     /// The other arm begins like the first, but for those who left in that.
     #[inline(always)]
-    pub(in crate::verify) fn open_else(&mut self, at: u32, joins: &mut impl Joins<N>) {
-        self.within(at, joins);
+    pub(in crate::verify) fn open_else(
+        &mut self,
+        at: u32,
+        frame: Frame<N>,
+        joins: &mut impl Joins<N>,
+    ) {
+        self.within(at, frame, joins);
     }
 
     #[inline(always)]
-    pub(in crate::verify) fn open_continuing(&mut self, at: u32, joins: &mut impl Joins<N>) {
+    pub(in crate::verify) fn open_continuing(
+        &mut self,
+        at: u32,
+        frame: Frame<N>,
+        joins: &mut impl Joins<N>,
+    ) {
         self.continued = self.uniform;
-        self.within(at, joins);
+        self.within(at, frame, joins);
     }
 
-    /// Goes past the end of an `if` or a loop; says whether it is a loop's.
+    /// Goes past the end of an `if` or a loop, which stands in a block of the second frame; says whether it is a loop's.
     #[inline(always)]
-    pub(in crate::verify) fn end(&mut self, at: u32, joins: &mut impl Joins<N>) -> bool {
-        let frame = self.frames.pop();
-        let ended = frame.and_then(|frame| Some((frame.entry, frame.around?)));
-        if let Some((entry, (broken, continued))) = ended {
-            joins.repeat(entry, [self.broken, self.returned]);
+    pub(in crate::verify) fn end(
+        &mut self,
+        at: u32,
+        frame: Frame<N>,
+        outer: Frame<N>,
+        joins: &mut impl Joins<N>,
+    ) -> bool {
+        if let Some((broken, continued)) = frame.around {
+            joins.repeat(frame.entry, [self.broken, self.returned]);
             self.broken = broken;
             self.continued = continued;
         }
-        self.within(at, joins);
-        ended.is_some()
+        self.within(at, outer, joins);
+        frame.around.is_some()
     }
 
     /// Goes past a `break`, `continue` or `return`.
@@ -120,10 +141,10 @@ impl<N: Copy> Flow<N> {
         *left = joins.join(at, [*left, self.here, self.uniform, self.uniform]);
     }
 
-    /// Control in the innermost block is as where it began, but for those who left.
+    /// Control in a block is as where it began, but for those who left.
     #[inline(always)]
-    fn within(&mut self, at: u32, joins: &mut impl Joins<N>) {
-        let entry = self.frames.last().map_or(self.uniform, |f| f.entry);
+    fn within(&mut self, at: u32, frame: Frame<N>, joins: &mut impl Joins<N>) {
+        let entry = frame.entry;
         self.here = joins.join(at, [entry, self.broken, self.continued, self.returned]);
     }
 }

@@ -4,9 +4,9 @@
 //! algorithm ("Depth-first search and linear graph algorithms", 1972).
 
 use super::names::{Name, Names};
-use super::{Flow, Joins, Level, rule, word};
+use super::{Flow, Frame, Joins, Level, rule, word};
 use crate::kernel::{Draft, Inst};
-use crate::op::{Effect, Op};
+use crate::op::Steers;
 
 /// Nothing: no edge, and what is uniform.
 const NONE: u32 = u32::MAX;
@@ -130,6 +130,8 @@ impl Step {
 pub(super) struct Graph {
     net: Net,
     flow: Flow<u32>,
+    /// Those of the open blocks, the body first.
+    frames: Vec<Frame<u32>>,
     names: Names,
     /// Control that must not be less uniform than this.
     needed: Vec<(u32, Level)>,
@@ -146,7 +148,8 @@ impl Graph {
         let len = draft.insts.len();
         self.net.last.resize(len, NONE);
         self.net.edges.clear();
-        self.flow.begin(NONE);
+        self.frames.clear();
+        self.frames.push(self.flow.begin(NONE));
         self.names.begin(len);
         self.needed.clear();
         self.states.clear();
@@ -154,8 +157,9 @@ impl Graph {
         self.order = 0;
         // The verifier has bounded the number of instructions.
         for (at, inst) in (0u32..).zip(&draft.insts) {
-            if inst.op.quick().steers {
-                self.look(inst, at);
+            let steers = inst.op.quick().steers;
+            if steers != Steers::Nothing {
+                self.look(steers, inst, at);
             }
         }
         let needed = core::mem::take(&mut self.needed);
@@ -168,34 +172,31 @@ impl Graph {
 
     /// Takes in what an instruction does to control and variables.
     #[inline(always)]
-    fn look(&mut self, inst: &Inst, at: u32) {
+    fn look(&mut self, steers: Steers, inst: &Inst, at: u32) {
         let Graph {
             net,
             flow,
+            frames,
             names,
             needed,
             ..
         } = self;
-        match inst.op.quick().effect {
-            Effect::Block | Effect::Terminator => return self.control_flow(inst, at),
-            Effect::Barrier => return needed.push((flow.here(), Level::WORKGROUP)),
-            Effect::Collective => return needed.push((flow.here(), Level::SUBGROUP)),
-            Effect::Pure | Effect::Reads | Effect::Writes | Effect::ReadsWrites | Effect::Fence => {
-            }
-        }
-        match inst.op {
-            Op::Var => {
+        match steers {
+            Steers::Nothing => {}
+            Steers::Workgroup => needed.push((flow.here(), Level::WORKGROUP)),
+            Steers::Subgroup => needed.push((flow.here(), Level::SUBGROUP)),
+            Steers::Var => {
                 names.make(at);
                 net.make(at);
                 net.join_to(at, inst.a);
             }
-            Op::VarGet => {
+            Steers::VarGet => {
                 net.make(at);
                 match names.meet(inst.op, inst.a, at) {
                     Name::Same(name) | Name::New(name) => net.join_to(at, name),
                 }
             }
-            Op::VarSet => {
+            Steers::VarSet => {
                 net.make(at);
                 let name = match names.meet(inst.op, inst.a, at) {
                     Name::Same(name) => name,
@@ -207,28 +208,30 @@ impl Graph {
                 net.join_to(name, inst.b);
                 net.join_to(name, flow.here());
             }
-            _ => {}
-        }
-    }
-
-    fn control_flow(&mut self, inst: &Inst, at: u32) {
-        let Graph {
-            net, flow, names, ..
-        } = self;
-        match inst.op {
-            Op::If => flow.open_if(at, inst.a, net),
-            Op::Else => flow.open_else(at, net),
-            Op::Loop => {
-                names.open_loop(at);
-                flow.open_loop(at, net);
+            Steers::If => frames.push(flow.open_if(at, inst.a, net)),
+            Steers::Else => {
+                if let Some(&frame) = frames.last() {
+                    flow.open_else(at, frame, net);
+                }
             }
-            Op::Continuing => flow.open_continuing(at, net),
-            Op::End => {
-                if flow.end(at, net) {
+            Steers::Loop => {
+                names.open_loop(at);
+                frames.push(flow.open_loop(at, net));
+            }
+            Steers::Continuing => {
+                if let Some(&frame) = frames.last() {
+                    flow.open_continuing(at, frame, net);
+                }
+            }
+            Steers::End => {
+                if let Some(frame) = frames.pop()
+                    && let Some(&outer) = frames.last()
+                    && flow.end(at, frame, outer, net)
+                {
                     names.end_loop();
                 }
             }
-            op => flow.leave(op, at, net),
+            Steers::Leave => flow.leave(inst.op, at, net),
         }
     }
 
@@ -268,7 +271,7 @@ impl Graph {
             return false;
         };
         let quick = inst.op.quick();
-        let (level, words, next) = if quick.steers && quick.effect != Effect::Collective {
+        let (level, words, next) = if !matches!(quick.steers, Steers::Nothing | Steers::Subgroup) {
             let last = self.net.last.get(at as usize);
             (Level::WORKGROUP, 0, last.copied().unwrap_or(NONE))
         } else {

@@ -21,7 +21,7 @@ mod names;
 mod tests;
 
 pub use explain::MAX_PASSES;
-pub(super) use flow::{Flow, Joins};
+pub(super) use flow::{Flow, Frame, Joins};
 
 use super::fault::Fault;
 use crate::kernel::{Draft, Inst, Mem};
