@@ -30,7 +30,8 @@
 //! memory; sparse images; ray queries; tensors; bfloat16 and 8-bit floats; the extensions of
 //! single vendors; derivative groups; the reconvergence modes; extended instructions with
 //! forward references; fast-math decorations beyond NoContraction and FPFastMathMode's core
-//! bits. Not checked, and no rule: what non-semantic instructions say (ids and order are
+//! bits; variable pointers to floats that come from memory or calls, in a module with pointers
+//! into matrices. Not checked, and no rule: what non-semantic instructions say (ids and order are
 //! checked), uniformity of control flow, limits of a device, races, values.
 //!
 //! # Cost
