@@ -219,14 +219,14 @@ impl Validator {
         words.clear();
         let (quads, rest) = bytes.as_chunks::<4>();
         words.extend(quads.iter().map(|q| u32::from_le_bytes(*q)));
-        let verdict = if rest.is_empty() && !bytes.is_empty() {
+        let verdict = if rest.is_empty() {
             if words.first().map(|w| w.swap_bytes()) == Some(MAGIC) {
                 words.iter_mut().for_each(|w| *w = w.swap_bytes());
             }
             self.words(&words)
         } else {
             let mut out = Sink::new(self.options.beyond_spirv_val);
-            let note = Note::Limit(bytes.len() as u64, 4);
+            let note = u32::try_from(bytes.len()).map_or(Note::None, Note::Value);
             out.fault(Rule::ByteLength, words.len(), note, &words);
             out.verdict()
         };
