@@ -229,7 +229,9 @@ impl Checker<'_> {
                 Some(header) if *header == NONE => *header = b,
                 _ => self.fault(Rule::MergeUnique, at, merge_note),
             }
-            if doms.reaches(b) && merge != b && !doms.dominates(b, merge) {
+            // Nothing but the entry block dominates the entry block.
+            let judged = doms.reaches(b) || merge == 0;
+            if judged && merge != b && !doms.dominates(b, merge) {
                 self.fault(Rule::MergeDominated, at, merge_note);
             }
             if merge == block.target {
