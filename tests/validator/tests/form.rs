@@ -600,8 +600,8 @@ fn what_is_not_covered_is_unsupported() {
     for (from, to, what) in [
         (
             "OpCapability Int64",
-            "OpCapability Int64\nOpCapability Linkage",
-            "capability Linkage",
+            "OpCapability Int64\nOpCapability Geometry",
+            "capability Geometry",
         ),
         (
             "OpCapability RoundingModeRTE",
@@ -636,6 +636,12 @@ fn what_is_not_covered_is_unsupported() {
         if let Verdict::Unsupported(all) = &verdict {
             assert!(all.iter().any(|u| u.to_string() == what), "{what}: {all:?}");
         }
+    }
+    for capability in ["Linkage", "Kernel", "Groups"] {
+        let more = format!("OpCapability Int64\nOpCapability {capability}");
+        let text = kernel.replacen("OpCapability Int64", &more, 1);
+        let verdict = validate(&asm::assemble_bytes(&text));
+        assert!(verdict.breaks(Rule::CapabilityVulkan), "{verdict}");
     }
     // An opcode that an unknown extension may bring.
     let mut words = asm::assemble(&kernel.replace(
