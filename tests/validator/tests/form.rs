@@ -600,8 +600,8 @@ fn what_is_not_covered_is_unsupported() {
     for (from, to, what) in [
         (
             "OpCapability Int64",
-            "OpCapability Int64\nOpCapability Geometry",
-            "capability Geometry",
+            "OpCapability Int64\nOpCapability DerivativeControl",
+            "capability DerivativeControl",
         ),
         (
             "OpCapability RoundingModeRTE",

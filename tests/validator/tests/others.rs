@@ -177,6 +177,28 @@ fn converted_matrices_keep_their_use() {
 }
 
 #[test]
+fn capabilities_of_other_stages_change_nothing() {
+    let caps = "OpCapability Geometry\nOpCapability Tessellation\nOpCapability ClipDistance\nOpCapability MultiView\n\
+        OpCapability DrawParameters\nOpCapability InputAttachment\nOpCapability SparseResidency";
+    judge(&module([caps, "", "", "%x = OpIAdd %u32 %c0 %c4"]), None);
+    let wrong = "%x = OpIAdd %f32 %c0 %c4";
+    judge(&module([caps, "", "", wrong]), Some("result-type"));
+}
+
+#[test]
+fn a_partition_is_of_either_sign() {
+    let caps = "OpCapability GroupNonUniform\nOpCapability GroupNonUniformPartitionedNV\n\
+        OpExtension \"SPV_NV_shader_subgroup_partitioned\"";
+    let types = "%s32 = OpTypeInt 32 1\n%us = OpTypeVector %u32 4\n%ss = OpTypeVector %s32 4\n\
+        %short = OpTypeVector %u32 3\n%u = OpConstantNull %us\n%s = OpConstantNull %ss\n%t = OpConstantNull %short\n\
+        %sub = OpConstant %u32 3";
+    for (mask, rule) in [("%u", None), ("%s", None), ("%t", Some("group-operands"))] {
+        let sum = format!("%x = OpGroupNonUniformIAdd %u32 %sub PartitionedReduceNV %c4 {mask}");
+        judge(&module([caps, "", types, &sum]), rule);
+    }
+}
+
+#[test]
 fn what_is_not_covered_is_no_fault() {
     let fragment = module(["", "", "", ""])
         .replace("GLCompute", "Fragment")
