@@ -87,6 +87,18 @@ fn built_ins_of_subgroups_are_no_members() {
 }
 
 #[test]
+fn built_ins_as_members_are_in_a_block() {
+    let types = "%v3 = OpTypeVector %u32 3\n%s = OpTypeStruct %v3\n%p = OpTypePointer Input %s\n%in = OpVariable %p Input";
+    let of = |notes: &str| {
+        let notes = format!("OpMemberDecorate %s 0 BuiltIn WorkgroupId\n{notes}");
+        let text = module(["", &notes, types, "%x = OpLoad %s %in"]);
+        text.replace("\"main\"", "\"main\" %in")
+    };
+    judge(&of("OpDecorate %s Block"), None);
+    judge(&of(""), Some("interface-location"));
+}
+
+#[test]
 fn narrow_values_may_be_decorated() {
     let caps = "OpCapability StorageBuffer16BitAccess";
     let types = "%f16 = OpTypeFloat 16\n%half = OpConstant %f32 0.5";
