@@ -83,7 +83,7 @@ impl Checker<'_> {
                     } else if num.dim != result.dim || num.width != result.width {
                         self.shape(inst, i, false);
                     } else if num.cooperative {
-                        self.matching_matrices(inst, i, inst.ty, false);
+                        self.matching_matrices(inst, i, inst.ty);
                     }
                 }
             }
@@ -127,24 +127,17 @@ impl Checker<'_> {
         }
         let num = self.m.num(ty);
         if result.cooperative && num.cooperative && num.base == result.base {
-            self.matching_matrices(inst, i, inst.ty, false);
+            self.matching_matrices(inst, i, inst.ty);
         } else {
             self.operand(inst, i, false);
         }
     }
 
-    /// Cooperative matrices of one shape; `convert` leaves the use open.
-    pub(super) fn matching_matrices(
-        &mut self,
-        inst: &Inst<'_>,
-        i: usize,
-        result: Idx,
-        convert: bool,
-    ) {
+    /// Cooperative matrices of one scope, shape and use.
+    pub(super) fn matching_matrices(&mut self, inst: &Inst<'_>, i: usize, result: Idx) {
         let ty = self.operand_type(inst, i);
         let (a, b) = (self.m.def(result).word, self.m.def(ty).word);
-        let last = if convert { 6 } else { 7 };
-        for part in 3..last {
+        for part in 3..7 {
             let x = self.const32(self.m.ids.get(self.word_at(a, part)));
             let y = self.const32(self.m.ids.get(self.word_at(b, part)));
             use super::check::Const32::Known;
@@ -469,7 +462,7 @@ impl Checker<'_> {
         if input.cooperative != result.cooperative || input.dim != result.dim {
             self.shape(inst, i, false);
         } else if input.cooperative {
-            self.matching_matrices(inst, i, inst.ty, true);
+            self.matching_matrices(inst, i, inst.ty);
         }
         let differ = match op {
             Op::UConvert | Op::SConvert => input.width != result.width,
@@ -531,7 +524,7 @@ impl Checker<'_> {
         if !fits {
             self.fault(Rule::Bitcast, inst.at, Note::Id(inst.word(3)));
         } else if a.cooperative {
-            self.matching_matrices(inst, 3, inst.ty, false);
+            self.matching_matrices(inst, 3, inst.ty);
         }
         let limited = |has| has & (has::INT8 | has::INT16 | has::FLOAT16) != 0;
         let narrow = limited(self.m.ty(inst.ty).has) || limited(self.m.ty(input).has);

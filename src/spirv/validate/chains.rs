@@ -2,8 +2,9 @@
 
 use super::check::{Checker, Inst};
 use super::error::{Note, Unsupported};
+use super::memory::MAX_TRACE;
 use super::rules::Rule;
-use super::state::Kind;
+use super::state::{Idx, Kind};
 use spirv::{Capability as C, Decoration, Op, StorageClass as S};
 
 impl Checker<'_> {
@@ -67,10 +68,63 @@ impl Checker<'_> {
                 )),
                 _ => self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(3))),
             }
+            if self.may_point_into_matrix(inst.ty) {
+                self.into_matrix = true;
+                self.traced(inst.at);
+            }
         }
         if at != result.elem {
             let note = Note::Ids(m.def(at).id, m.def(result.elem).id);
             self.fault(Rule::AccessChain, inst.at, note);
+        }
+    }
+
+    /// Whether variable pointers of this type might point to a column or a component of one.
+    pub(super) fn may_point_into_matrix(&self, ty: Idx) -> bool {
+        self.m.num(self.m.ty(ty).elem).base == Kind::Float && self.varies(ty)
+    }
+
+    /// Whether a pointer comes by access chains alone from one that leads into a matrix.
+    pub(super) fn leads_into_matrix(&self, pointer: Idx) -> bool {
+        let m = self.m;
+        let mut at = pointer;
+        for _ in 0..MAX_TRACE {
+            let def = m.def(at);
+            let first = match def.op {
+                Op::AccessChain | Op::InBoundsAccessChain => 4,
+                Op::PtrAccessChain | Op::InBoundsPtrAccessChain => 5,
+                Op::CopyObject => usize::MAX,
+                _ => return false,
+            };
+            let inst = self.inst(def.word);
+            at = self.idx(&inst, 3);
+            let mut part = m.ty(m.type_of(at)).elem;
+            for &id in inst.words.get(first..).unwrap_or_default() {
+                part = match m.kind(part) {
+                    Kind::Matrix => return true,
+                    Kind::Struct => {
+                        let member = self.const_i64(m.ids.get(id)).map(usize::try_from);
+                        let members = self.members(part);
+                        match member.and_then(Result::ok).and_then(|n| members.get(n)) {
+                            Some(&id) => m.ids.get(id),
+                            None => return false,
+                        }
+                    }
+                    _ => m.ty(part).elem,
+                };
+            }
+        }
+        false
+    }
+
+    /// Variable pointers that come from other than chains, in a module with pointers into matrices, are not traced.
+    pub(super) fn traced(&mut self, at: u32) {
+        if self.into_matrix && self.variable {
+            self.out.unsupported(Unsupported::named(
+                at as usize,
+                "",
+                "variable pointers to floats beside pointers into matrices",
+            ));
         }
     }
 

@@ -20,6 +20,9 @@ pub(super) struct Checker<'a> {
     pub(super) implicit: Vec<u32>,
     /// Whether there are narrow types whose arithmetic is not declared.
     narrow: bool,
+    /// Whether a pointer to a float leads into a matrix, and whether one is variable.
+    pub(super) into_matrix: bool,
+    pub(super) variable: bool,
     /// Scratch memory for the literals of a switch.
     pub(super) literals: Vec<u64>,
 }
@@ -85,6 +88,8 @@ impl<'a> Checker<'a> {
             budget: words.len() * 4,
             implicit: Vec::new(),
             narrow: m.types.iter().any(|t| t.has & m.limited != 0),
+            into_matrix: false,
+            variable: false,
             literals: Vec::new(),
         }
     }
@@ -298,6 +303,7 @@ impl<'a> Checker<'a> {
         let found = std::mem::replace(self.out, Sink::new(self.options.beyond_spirv_val));
         let budget = self.budget;
         self.place = Place::Elsewhere;
+        (self.into_matrix, self.variable) = (false, false);
         self.every_instruction();
         self.budget = budget;
         let again = std::mem::replace(self.out, found);

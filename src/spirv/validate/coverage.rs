@@ -132,6 +132,27 @@ pub(super) fn capability(value: u32) -> bool {
             | C::AtomicFloat32MinMaxEXT
             | C::AtomicFloat64MinMaxEXT
             | C::CooperativeMatrixKHR
+            // What these enable belongs to other stages or is not covered by itself; to declare them changes no rule.
+            | C::Geometry
+            | C::Tessellation
+            | C::TessellationPointSize
+            | C::GeometryPointSize
+            | C::GeometryStreams
+            | C::TransformFeedback
+            | C::ClipDistance
+            | C::CullDistance
+            | C::SampleRateShading
+            | C::MultiViewport
+            | C::InputAttachment
+            | C::InputAttachmentArrayDynamicIndexing
+            | C::InputAttachmentArrayNonUniformIndexing
+            | C::SparseResidency
+            | C::DeviceGroup
+            | C::MultiView
+            | C::DrawParameters
+            | C::ShaderViewportIndex
+            | C::ShaderLayer
+            | C::DemoteToHelperInvocation
     )
 }
 

@@ -371,7 +371,9 @@ impl Sink {
 
     pub(super) fn verdict(mut self) -> Verdict {
         if self.foreign {
-            self.faults.retain(|f| f.rule.group() == Group::Form);
+            // What is not covered changes neither the form nor which capabilities the environment has.
+            self.faults
+                .retain(|f| f.rule.group() == Group::Form || f.rule == Rule::CapabilityVulkan);
         }
         if let Some(faults) = Faults::new(self.faults, self.uncounted) {
             return Verdict::Invalid(faults);

@@ -87,7 +87,9 @@ impl Checker<'_> {
         let clustered = inst.word(4) == GroupOperation::ClusteredReduce as u32;
         let partitioned = matches!(inst.word(4), 6..=8);
         if partitioned {
-            if inst.len() != 7 || !ballot(self.operand_num(inst, 6)) {
+            // The extension says nothing of the sign.
+            let mask = self.operand_num(inst, 6);
+            if inst.len() != 7 || !mask.vector || mask.base != Kind::Int || mask.dim != 4 {
                 return false;
             }
         } else if inst.len() > 6 {

@@ -127,6 +127,10 @@ impl Checker<'_> {
     }
 
     fn input(&mut self, entry: &EntryPoint, idx: Idx, id: u32, seen: &mut u64) {
+        let pointee = self.m.ty(self.m.type_of(idx)).elem;
+        let has = self.m.ty(pointee).has;
+        // Built-ins as members are those of a block.
+        let block = has::BUILTIN | has::BLOCK;
         if let Some(decor) = self.m.decoration(idx, Decoration::BuiltIn) {
             // The built-ins that are covered lie in two short ranges.
             let bit = match decor.value {
@@ -140,13 +144,10 @@ impl Checker<'_> {
                 }
                 *seen |= 1 << bit;
             }
-        } else if !self.m.is_decorated(idx, Decoration::Location)
-            && self.m.ty(self.m.ty(self.m.type_of(idx)).elem).has & has::BUILTIN == 0
-        {
+        } else if !self.m.is_decorated(idx, Decoration::Location) && has & block != block {
             self.fault(Rule::InterfaceLocation, entry.word, Note::Id(id));
         }
-        let pointee = self.m.ty(self.m.type_of(idx)).elem;
-        if self.m.ty(pointee).has & has::PHYSICAL != 0 {
+        if has & has::PHYSICAL != 0 {
             self.fault(Rule::InterfaceVariable, entry.word, Note::Id(id));
         }
     }

@@ -9,7 +9,7 @@ use super::types::vulkan_class;
 use spirv::{Capability as C, Decoration, Op, StorageClass as S};
 
 /// How far back a pointer is followed to the object that it points into.
-const MAX_TRACE: usize = 256;
+pub(super) const MAX_TRACE: usize = 256;
 
 impl Checker<'_> {
     pub(super) fn variable(&mut self, inst: &Inst<'_>) {
@@ -240,6 +240,14 @@ impl Checker<'_> {
                 | Op::Function => self.varies(inst.ty),
                 _ => false,
             };
+            let variable = matches!(
+                inst.op,
+                Op::Select | Op::Phi | Op::FunctionCall | Op::PtrAccessChain | Op::Load
+            );
+            if variable && !self.variable && self.may_point_into_matrix(inst.ty) {
+                self.variable = true;
+                self.traced(inst.at);
+            }
             if !fits {
                 self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(1)));
             }
@@ -277,11 +285,15 @@ impl Checker<'_> {
             Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat => 6,
             _ => inst.len(),
         };
+        let traced = matches!(inst.op, Op::Select | Op::Phi | Op::PtrAccessChain);
         for i in first..last.min(inst.len()) {
             let ty = self.operand_type(inst, i);
             if self.m.kind(ty) == Kind::Pointer
                 && self.m.class(ty) != Some(S::PhysicalStorageBuffer)
-                && !(allowed && self.varies(ty))
+                && (!(allowed && self.varies(ty))
+                    || (traced
+                        && self.may_point_into_matrix(ty)
+                        && self.leads_into_matrix(self.idx(inst, i))))
             {
                 return self.fault(Rule::PointerValue, inst.at, Note::Id(inst.word(i)));
             }
@@ -289,7 +301,7 @@ impl Checker<'_> {
     }
 
     /// Whether pointers of this type may be variable.
-    fn varies(&self, ty: Idx) -> bool {
+    pub(super) fn varies(&self, ty: Idx) -> bool {
         match self.m.class(ty) {
             Some(S::StorageBuffer) => self.m.variable_pointers(),
             Some(S::Workgroup) => self.m.has_cap(C::VariablePointers),

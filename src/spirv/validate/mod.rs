@@ -14,7 +14,8 @@
 //! compute shaders. There are three verdicts. `Valid` is said only of a module of which every
 //! instruction was checked; a module that holds something not covered is `Unsupported`, which
 //! names it; a module that breaks a rule is `Invalid`, with every fault. A broken rule outweighs
-//! what is not covered, unless an uncovered capability or extension might change the rule.
+//! what is not covered, unless an uncovered capability or extension might change the rule. A
+//! capability that Vulkan does not have, such as Kernel or Linkage, is such a broken rule.
 //!
 //! # Rules
 //!
@@ -25,13 +26,14 @@
 //!
 //! # Gaps
 //!
-//! Not covered, hence `Unsupported`: execution models other than GLCompute; kernels (OpenCL);
-//! the Linkage capability; decoration groups; untyped pointers; explicit layout of Workgroup
-//! memory; sparse images; ray queries; tensors; bfloat16 and 8-bit floats; the extensions of
-//! single vendors; derivative groups; the reconvergence modes; extended instructions with
-//! forward references; fast-math decorations beyond NoContraction and FPFastMathMode's core
-//! bits. Not checked, and no rule: what non-semantic instructions say (ids and order are
-//! checked), uniformity of control flow, limits of a device, races, values.
+//! Not covered, hence `Unsupported`: execution models other than GLCompute; decoration groups;
+//! untyped pointers; explicit layout of Workgroup memory; sparse images; ray queries; tensors;
+//! bfloat16 and 8-bit floats; the extensions of single vendors; derivative groups; the
+//! reconvergence modes; extended instructions with forward references; fast-math decorations beyond
+//! NoContraction and FPFastMathMode's core bits; variable pointers to floats that come from memory
+//! or calls, in a module with pointers into matrices. Not checked, and no rule: what non-semantic
+//! instructions say (ids and order are checked), uniformity of control flow, limits of a device,
+//! races, values.
 //!
 //! # Cost
 //!
@@ -218,14 +220,14 @@ impl Validator {
         words.clear();
         let (quads, rest) = bytes.as_chunks::<4>();
         words.extend(quads.iter().map(|q| u32::from_le_bytes(*q)));
-        let verdict = if rest.is_empty() && !bytes.is_empty() {
+        let verdict = if rest.is_empty() {
             if words.first().map(|w| w.swap_bytes()) == Some(MAGIC) {
                 words.iter_mut().for_each(|w| *w = w.swap_bytes());
             }
             self.words(&words)
         } else {
             let mut out = Sink::new(self.options.beyond_spirv_val);
-            let note = Note::Limit(bytes.len() as u64, 4);
+            let note = u32::try_from(bytes.len()).map_or(Note::None, Note::Value);
             out.fault(Rule::ByteLength, words.len(), note, &words);
             out.verdict()
         };

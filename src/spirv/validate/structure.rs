@@ -229,15 +229,22 @@ impl Checker<'_> {
                 Some(header) if *header == NONE => *header = b,
                 _ => self.fault(Rule::MergeUnique, at, merge_note),
             }
-            if doms.reaches(b) && merge != b && !doms.dominates(b, merge) {
+            // Nothing but the entry block dominates the entry block.
+            let judged = doms.reaches(b) || merge == 0;
+            if judged && merge != b && !doms.dominates(b, merge) {
                 self.fault(Rule::MergeDominated, at, merge_note);
             }
             if merge == block.target {
                 self.fault(Rule::MergeTarget, at, target_note);
             }
+            let reached = doms.reaches(b) || doms.reaches(block.target);
             if let Some(target) = s.node_mut(block.target) {
-                target.continue_of = b;
-                if doms.reaches(b) && !doms.dominates(b, block.target) {
+                // A loop of one block has no continue construct of its own, and may be all of the outer loop's.
+                if block.target != b {
+                    target.continue_of = b;
+                }
+                // A header that nothing reaches dominates no block that something reaches.
+                if reached && !doms.dominates(b, block.target) {
                     self.fault(Rule::ContinueDominated, at, target_note);
                 }
             }
@@ -332,7 +339,7 @@ impl Checker<'_> {
                 outer = s.construct(s.node(merged).inner).parent;
             }
             let looped = node.continue_of;
-            if looped != NONE && looped != b && doms.dominates(looped, b) {
+            if looped != NONE && doms.dominates(looped, b) {
                 let of_loop = s.node(looped).inner;
                 let Construct { parent, merge, .. } = *s.construct(of_loop);
                 outer = s.push(Shape::Continue, b, merge, b, parent);
@@ -513,8 +520,10 @@ fn cases(flow: &Flow, s: &mut Structure) {
 fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
     let inner = s.node(b).inner;
     let from = *s.construct(inner);
+    // A header that is its own continue target is a continue construct, with the exits of one.
+    let alone = from.shape == Shape::Loop && from.target == b && s.node(b).latch == b;
     // Into the same construct, be it to a nested header.
-    if s.node(to).outer == inner {
+    if s.node(to).outer == inner && !alone {
         let own = s.construct(s.node(to).inner);
         if own.shape != Shape::Loop || own.header != to || s.node(to).latch != b {
             return None;
@@ -543,7 +552,8 @@ fn judge(s: &mut Structure, b: u32, to: u32) -> Option<Rule> {
             from.scope
         };
         let is_loop = loop_left != 0 && left == loop_left;
-        if left == inner || is_loop || (from.switch != 0 && left == from.switch) {
+        // A header that nothing reaches is in no construct, and merges nothing.
+        if left != 0 && (left == inner || is_loop || (from.switch != 0 && left == from.switch)) {
             // Only the back-edge block leaves a continue construct.
             if is_loop && scope.shape == Shape::Continue {
                 let latch = s.node(s.construct(loop_left).header).latch;

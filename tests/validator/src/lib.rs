@@ -4,6 +4,7 @@
 pub mod asm;
 pub mod cases;
 pub mod corpus;
+pub mod flow;
 pub mod fuzz;
 pub mod messages;
 pub mod mutate;

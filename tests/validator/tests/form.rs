@@ -37,11 +37,17 @@ fn with(words: &[u32], at: usize, value: u32) -> Vec<u32> {
 fn headers() {
     let good = base("kernel");
     assert!(validate(&asm::bytes(&good)).is_valid());
-    for length in [0, 1, 3, 19, 22] {
+    for length in [1, 3, 19, 22] {
         let verdict = validate(&asm::bytes(&good)[..length]);
         assert!(verdict.breaks(Rule::ByteLength), "{length}: {verdict}");
+        assert!(
+            verdict.to_string().contains(&format!("; {length}")),
+            "{verdict}"
+        );
     }
-    breaks(&good[..1], Rule::HeaderLength);
+    for words in [0, 1, 4] {
+        breaks(&good[..words], Rule::HeaderLength);
+    }
     breaks(&good[..5], Rule::MemoryModelOnce);
     breaks(&with(&good, 0, 0), Rule::Magic);
     for version in [0x0001_0700, 0, 0x0001_0601, 0x0101_0600, 0x0002_0000] {
@@ -594,8 +600,8 @@ fn what_is_not_covered_is_unsupported() {
     for (from, to, what) in [
         (
             "OpCapability Int64",
-            "OpCapability Int64\nOpCapability Linkage",
-            "capability Linkage",
+            "OpCapability Int64\nOpCapability DerivativeControl",
+            "capability DerivativeControl",
         ),
         (
             "OpCapability RoundingModeRTE",
@@ -630,6 +636,12 @@ fn what_is_not_covered_is_unsupported() {
         if let Verdict::Unsupported(all) = &verdict {
             assert!(all.iter().any(|u| u.to_string() == what), "{what}: {all:?}");
         }
+    }
+    for capability in ["Linkage", "Kernel", "Groups"] {
+        let more = format!("OpCapability Int64\nOpCapability {capability}");
+        let text = kernel.replacen("OpCapability Int64", &more, 1);
+        let verdict = validate(&asm::assemble_bytes(&text));
+        assert!(verdict.breaks(Rule::CapabilityVulkan), "{verdict}");
     }
     // An opcode that an unknown extension may bring.
     let mut words = asm::assemble(&kernel.replace(

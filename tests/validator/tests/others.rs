@@ -87,6 +87,18 @@ fn built_ins_of_subgroups_are_no_members() {
 }
 
 #[test]
+fn built_ins_as_members_are_in_a_block() {
+    let types = "%v3 = OpTypeVector %u32 3\n%s = OpTypeStruct %v3\n%p = OpTypePointer Input %s\n%in = OpVariable %p Input";
+    let of = |notes: &str| {
+        let notes = format!("OpMemberDecorate %s 0 BuiltIn WorkgroupId\n{notes}");
+        let text = module(["", &notes, types, "%x = OpLoad %s %in"]);
+        text.replace("\"main\"", "\"main\" %in")
+    };
+    judge(&of("OpDecorate %s Block"), None);
+    judge(&of(""), Some("interface-location"));
+}
+
+#[test]
 fn narrow_values_may_be_decorated() {
     let caps = "OpCapability StorageBuffer16BitAccess";
     let types = "%f16 = OpTypeFloat 16\n%half = OpConstant %f32 0.5";
@@ -133,6 +145,72 @@ fn member_decorations_of_the_largest_number() {
 }
 
 #[test]
+fn variable_pointers_lead_into_no_matrix() {
+    let types = "%v2 = OpTypeVector %f32 2\n%m2 = OpTypeMatrix %v2 2\n%two = OpTypeArray %m2 %c4\n\
+        %s = OpTypeStruct %two %f32\n%ps = OpTypePointer Workgroup %s\n%pv = OpTypePointer Workgroup %v2\n\
+        %pf = OpTypePointer Workgroup %f32\n%w = OpVariable %ps Workgroup\n%bool = OpTypeBool\n\
+        %yes = OpConstantTrue %bool\n%c1 = OpConstant %u32 1\n%ppf = OpTypePointer Function %pf";
+    let of = |body: &str| {
+        let text = module(["OpCapability VariablePointers", "", types, body]);
+        text.replace("\"main\"", "\"main\" %w")
+    };
+    let member = "%f = OpAccessChain %pf %w %c1\n%x = OpSelect %pf %yes %f %f";
+    judge(&of(member), None);
+    let column = "%f = OpAccessChain %pv %w %c0 %c1 %c0\n%x = OpLoad %v2 %f";
+    judge(&of(column), None);
+    for body in [
+        "%f = OpAccessChain %pf %w %c0 %c1 %c0 %c0\n%x = OpSelect %pf %yes %f %f",
+        "%f = OpAccessChain %pv %w %c0 %c1 %c0\n%x = OpSelect %pv %yes %f %f",
+        "%f = OpAccessChain %pv %w %c0 %c1 %c0\n%g = OpAccessChain %pf %f %c1\n%x = OpSelect %pf %yes %g %g",
+        "%f = OpAccessChain %pf %w %c0 %c1 %c0 %c0\n%g = OpCopyObject %pf %f\n%x = OpSelect %pf %yes %g %g",
+    ] {
+        judge(&of(body), Some("pointer-value"));
+    }
+    // Through memory nothing is followed.
+    let stored = "%v = OpVariable %ppf Function\n%f = OpAccessChain %pf %w %c0 %c1 %c0 %c0\nOpStore %v %f\n\
+        %x = OpLoad %pf %v";
+    assert!(verdict(&of(stored)).is_unsupported());
+}
+
+#[test]
+fn converted_matrices_keep_their_use() {
+    let extension = "OpExtension \"SPV_KHR_cooperative_matrix\"\nOpMemoryModel";
+    let caps =
+        "OpCapability Float16\nOpCapability VulkanMemoryModel\nOpCapability CooperativeMatrixKHR";
+    let types = "%f16 = OpTypeFloat 16\n%sub = OpConstant %u32 3\n%c1 = OpConstant %u32 1\n%one = OpConstant %f16 1\n\
+        %half = OpTypeCooperativeMatrixKHR %f16 %sub %c4 %c4 %c0\n\
+        %same = OpTypeCooperativeMatrixKHR %f32 %sub %c4 %c4 %c0\n\
+        %other = OpTypeCooperativeMatrixKHR %f32 %sub %c4 %c4 %c1\n%ones = OpConstantComposite %half %one";
+    for (to, rule) in [("%same", None), ("%other", Some("operand-shape"))] {
+        let text = module([caps, "", types, &format!("%x = OpFConvert {to} %ones")]);
+        let text = text.replace("GLSL450", "Vulkan");
+        judge(&text.replace("OpMemoryModel", extension), rule);
+    }
+}
+
+#[test]
+fn capabilities_of_other_stages_change_nothing() {
+    let caps = "OpCapability Geometry\nOpCapability Tessellation\nOpCapability ClipDistance\nOpCapability MultiView\n\
+        OpCapability DrawParameters\nOpCapability InputAttachment\nOpCapability SparseResidency";
+    judge(&module([caps, "", "", "%x = OpIAdd %u32 %c0 %c4"]), None);
+    let wrong = "%x = OpIAdd %f32 %c0 %c4";
+    judge(&module([caps, "", "", wrong]), Some("result-type"));
+}
+
+#[test]
+fn a_partition_is_of_either_sign() {
+    let caps = "OpCapability GroupNonUniform\nOpCapability GroupNonUniformPartitionedNV\n\
+        OpExtension \"SPV_NV_shader_subgroup_partitioned\"";
+    let types = "%s32 = OpTypeInt 32 1\n%us = OpTypeVector %u32 4\n%ss = OpTypeVector %s32 4\n\
+        %short = OpTypeVector %u32 3\n%u = OpConstantNull %us\n%s = OpConstantNull %ss\n%t = OpConstantNull %short\n\
+        %sub = OpConstant %u32 3";
+    for (mask, rule) in [("%u", None), ("%s", None), ("%t", Some("group-operands"))] {
+        let sum = format!("%x = OpGroupNonUniformIAdd %u32 %sub PartitionedReduceNV %c4 {mask}");
+        judge(&module([caps, "", types, &sum]), rule);
+    }
+}
+
+#[test]
 fn what_is_not_covered_is_no_fault() {
     let fragment = module(["", "", "", ""])
         .replace("GLCompute", "Fragment")
@@ -145,7 +223,15 @@ fn what_is_not_covered_is_no_fault() {
         "%v = OpTypeVector %u32 2\n%c = OpConstantCompositeReplicateEXT %v %c0",
         "",
     ]);
-    for text in [fragment, groups, replicated] {
+    let variants = "OpConditionalEntryPointINTEL %yes GLCompute %main \"other\"";
+    let variant = module([
+        "OpCapability SpecConditionalINTEL\nOpExtension \"SPV_INTEL_function_variants\"",
+        "",
+        "%bool = OpTypeBool\n%yes = OpSpecConstantTrue %bool",
+        "",
+    ])
+    .replace("OpExecutionMode", &format!("{variants}\nOpExecutionMode"));
+    for text in [fragment, groups, replicated, variant] {
         let verdict = verdict(&text);
         assert!(matches!(verdict, Verdict::Unsupported(_)), "{verdict}");
     }

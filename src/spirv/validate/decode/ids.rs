@@ -199,7 +199,8 @@ impl<'a> Decoder<'a> {
             _ if inst.row.is(is::TYPE) => {
                 self.m.def(self.m.ids.get(id)).flags & flag::FORWARD_POINTER != 0
             }
-            _ => false,
+            // What is not covered may have forward references of its own.
+            _ => !ops::covered(inst.op),
         };
         let idx = self.m.mention(id, inst.at);
         if idx == 0 {
