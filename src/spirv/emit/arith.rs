@@ -49,12 +49,6 @@ impl Body<'_> {
         }
     }
 
-    pub(super) fn select(&mut self, inst: &Inst) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let (condition, yes, no) = (self.val(inst.a), self.val(inst.b), self.val(inst.c));
-        self.w.op3(S::Select, ty, condition, yes, no)
-    }
-
     /// A float operation, not contracted unless the kernel allows it.
     pub(super) fn exact(&mut self, op: S, ty: u32, a: u32, b: u32) -> u32 {
         if self.contract() {

@@ -224,7 +224,7 @@ impl Body<'_> {
         let first = self
             .w
             .op3(S::AtomicLoad, int, target.pointer, target.scope, relaxed);
-        let before = self.label;
+        let before = self.s.flow.label;
         let [header, body, continue_, merge, found] = core::array::from_fn(|_| self.w.id());
         self.w.branch(header);
         self.w.label(header);
@@ -266,6 +266,7 @@ impl Body<'_> {
         }
         let mask = self.ordered(classes);
         let (scope, semantics) = (self.scope(Scope::Workgroup), self.w.u32(mask));
+        self.barrier = [scope, semantics];
         self.w
             .body
             .put([head(S::ControlBarrier, 4), scope, scope, semantics]);

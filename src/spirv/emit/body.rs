@@ -2,11 +2,10 @@
 
 use super::arith::NO_FORM;
 use super::builtins::{self, Builtin};
-use super::control::Frame;
+use super::control::Flow;
 use super::error::Error;
 use super::objects::Objects;
 use super::options::{FloatMode, MemoryModel, Options};
-use super::plain::{self, COMPARISONS};
 use super::scalars::Scalars;
 use super::sections::{Writer, head};
 use crate::kernel::{Inst, Kernel};
@@ -20,7 +19,7 @@ use spirv::Op as S;
 pub(super) struct Scratch {
     /// The id of each instruction's value; for a variable that of its pointer.
     pub values: Vec<u32>,
-    pub frames: Vec<Frame>,
+    pub flow: Flow,
     /// The global variables that the entry point names.
     pub interface: Vec<u32>,
     pub objects: Objects,
@@ -32,14 +31,13 @@ impl Scratch {
     fn clear(&mut self) {
         let Scratch {
             values,
-            frames,
+            flow,
             interface,
             objects,
             ids,
         } = self;
-        // See `run`.
-        let _ = values;
-        frames.clear();
+        // See `run` and `begin`.
+        let _ = (values, flow);
         interface.clear();
         objects.clear();
         ids.clear();
@@ -109,10 +107,8 @@ pub(super) struct Body<'a> {
     pub at: usize,
     /// The function.
     pub function: u32,
-    /// The label of the block being written.
-    pub label: u32,
-    /// The block being written has its terminator.
-    pub terminated: bool,
+    /// The bytes and the number of members of the block of scalars.
+    pub scalars_size: (u64, u64),
     /// Where scalars are, once one is read.
     pub scalars: Option<Scalars>,
     /// Built-ins in the interface, and their values loaded outside of all control flow, which dominate the rest.
@@ -126,8 +122,10 @@ pub(super) struct Body<'a> {
     pub active: u32,
     /// Blocks of the emitter's own that are open: what is made there does not dominate the rest.
     pub nested: u32,
-    contract: bool,
-    /// What no pattern may need: see [`plain`].
+    pub contract: bool,
+    /// The constants of a workgroup barrier, once there was one.
+    pub barrier: [u32; 2],
+    /// What no short way may need: see [`super::stretch`].
     pub unfit: u8,
     /// Above this id, or after an error, the pass stops.
     pub stop: u32,
@@ -143,9 +141,10 @@ impl<'a> Body<'a> {
         number: usize,
     ) -> Body<'a> {
         s.clear();
+        let function = w.id();
+        s.flow.begin(w.id());
         Body {
-            function: w.id(),
-            label: w.id(),
+            function,
             w,
             s,
             kernel,
@@ -153,7 +152,7 @@ impl<'a> Body<'a> {
             number,
             insts: kernel.insts(),
             at: 0,
-            terminated: false,
+            scalars_size: (0, 0),
             scalars: None,
             builtins: Default::default(),
             locals: 0,
@@ -163,6 +162,7 @@ impl<'a> Body<'a> {
             active: 0,
             nested: 0,
             contract: kernel.contract(),
+            barrier: [0; 2],
             unfit: Body::unfit(options.fma),
             // One instruction takes a few hundred ids at most, so that ids stay far below 2^32.
             stop: options.limits.id_bound.min(u32::MAX - (1 << 20)),
@@ -171,38 +171,15 @@ impl<'a> Body<'a> {
     }
 
     /// Writes the kernel.
+    #[inline(never)]
     pub(super) fn run(&mut self) -> Result<(), Error> {
         self.begin()?;
         // What an earlier kernel left is overwritten before it is read: values are used behind where they are made.
         if self.s.values.len() < self.insts.len() {
             self.s.values.resize(self.insts.len(), 0);
         }
-        while let Some(inst) = self.insts.get(self.at) {
-            let mut pattern = None;
-            if plain::has_patterns(inst.op) {
-                pattern = self.fitting(inst);
-                // Two and more in a row are worth the loop.
-                let next = self.insts.get(self.at + 1);
-                if pattern.is_some() && next.is_some_and(|next| self.fitting(next).is_some()) {
-                    let before = self.at;
-                    self.stretch();
-                    if self.at != before {
-                        self.check_ids()?;
-                        continue;
-                    }
-                }
-            }
-            let value = match pattern {
-                Some(pattern) => self.single(inst, pattern),
-                None => self.instruction(inst),
-            };
-            if let Some(slot) = self.s.values.get_mut(self.at) {
-                *slot = value;
-            }
-            self.at += 1;
-            self.check_ids()?;
-        }
-        if !self.terminated {
+        self.instructions()?;
+        if !self.s.flow.terminated {
             self.w.body.push(head(S::Return, 1));
         }
         self.w.end_function();
@@ -234,7 +211,8 @@ impl<'a> Body<'a> {
         })
     }
 
-    fn check_ids(&mut self) -> Result<(), Error> {
+    #[inline(always)]
+    pub(super) fn check_ids(&mut self) -> Result<(), Error> {
         if self.w.next > self.stop {
             return Err(self.stopped());
         }
@@ -251,6 +229,7 @@ impl<'a> Body<'a> {
 
     /// Refuses the instruction; the value is nothing.
     #[cold]
+    #[inline(never)]
     pub(super) fn unsupported(&mut self, inst: &Inst, ty: Type, needs: &'static str) -> u32 {
         self.fail(Error::Unsupported {
             kernel: self.number,
@@ -303,8 +282,10 @@ impl<'a> Body<'a> {
     }
 
     /// Writes one instruction; gives the id of its value, or of the variable it makes, or 0.
-    #[inline]
-    fn instruction(&mut self, inst: &Inst) -> u32 {
+    ///
+    /// All that it calls stands by itself, so that there is nothing here but jumps.
+    #[inline(never)]
+    pub(super) fn instruction(&mut self, inst: &Inst) -> u32 {
         match inst.op {
             Op::Const => self.w.constant(inst.ty, inst.const_bits()),
             Op::Param => self.param(inst),
@@ -314,10 +295,10 @@ impl<'a> Body<'a> {
             Op::WorkgroupSize => self.workgroup_size(inst.flags),
             Op::NumWorkgroups => self.component(Builtin::NumWorkgroups, inst.flags),
             Op::GlobalSize => self.global_size(inst.flags),
-            Op::LocalIndex => self.read(Builtin::LocalIndex),
-            Op::SubgroupSize => self.read(Builtin::SubgroupSize),
-            Op::Lane => self.read(Builtin::Lane),
-            Op::SubgroupId => self.read(Builtin::SubgroupId),
+            Op::LocalIndex => self.scalar_builtin(Builtin::LocalIndex),
+            Op::SubgroupSize => self.scalar_builtin(Builtin::SubgroupSize),
+            Op::Lane => self.scalar_builtin(Builtin::Lane),
+            Op::SubgroupId => self.scalar_builtin(Builtin::SubgroupId),
             Op::AssumeUniform => self.val(inst.a),
 
             Op::Add => self.binary(inst, S::IAdd, S::FAdd),
@@ -326,8 +307,21 @@ impl<'a> Body<'a> {
             Op::Neg => self.unary(inst, S::SNegate),
             Op::Not => self.unary(inst, S::Not),
 
-            // All that these can be has a pattern.
-            Op::And
+            // All that these can be has a short way.
+            Op::Eq
+            | Op::Ne
+            | Op::Lt
+            | Op::Le
+            | Op::Gt
+            | Op::Ge
+            | Op::Select
+            | Op::VarSet
+            | Op::If
+            | Op::Loop
+            | Op::Continuing
+            | Op::Break
+            | Op::End
+            | Op::And
             | Op::Or
             | Op::Xor
             | Op::Floor
@@ -336,14 +330,6 @@ impl<'a> Body<'a> {
             | Op::RoundEven
             | Op::Construct2
             | Op::VarGet => self.unsupported(inst, inst.ty, NO_FORM),
-
-            Op::Eq => self.compare(inst, &COMPARISONS[0]),
-            Op::Ne => self.compare(inst, &COMPARISONS[1]),
-            Op::Lt => self.compare(inst, &COMPARISONS[2]),
-            Op::Le => self.compare(inst, &COMPARISONS[3]),
-            Op::Gt => self.compare(inst, &COMPARISONS[4]),
-            Op::Ge => self.compare(inst, &COMPARISONS[5]),
-            Op::Select => self.select(inst),
 
             Op::MulHi => self.mul_hi(inst),
             Op::Div => self.div(inst),
@@ -403,7 +389,6 @@ impl<'a> Body<'a> {
             Op::Store => self.store(inst),
             Op::ArrayLength => self.array_length(inst),
             Op::Var => self.var(inst),
-            Op::VarSet => self.var_set(inst),
 
             Op::AtomicLoad => self.atomic_load(inst),
             Op::AtomicStore => self.atomic_store(inst),
@@ -435,18 +420,9 @@ impl<'a> Body<'a> {
             | Op::SubgroupXor => self.reduction(inst),
             Op::SubgroupBarrier => self.subgroup_barrier(),
 
-            Op::If => self.if_(inst),
             Op::Else => self.else_(),
-            Op::End => self.end(),
-            Op::Loop => self.loop_(),
-            Op::Continuing => self.continuing(),
-            Op::Break => self.break_(),
             Op::Continue => self.continue_(),
-            Op::Return => {
-                self.w.body.push(head(S::Return, 1));
-                self.terminated = true;
-                0
-            }
+            Op::Return => self.return_(),
         }
     }
 

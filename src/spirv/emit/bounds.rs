@@ -137,7 +137,7 @@ impl Body<'_> {
             }
             Lengths::HostFilled => self.scalar(object.member_of_length, Type::U32),
         };
-        if self.s.frames.is_empty()
+        if self.s.flow.is_outside()
             && self.nested == 0
             && let Some(object) = self.s.objects.get_mut(word)
         {
@@ -155,13 +155,13 @@ impl Body<'_> {
     ) -> u32 {
         let zero = if ty != 0 { self.w.null(ty) } else { 0 };
         let (yes, merge) = (self.w.id(), self.w.id());
-        let before = self.label;
+        let before = self.s.flow.label;
         self.w.select_branch(merge, inside, yes, merge);
         self.start(yes);
         self.nested += 1;
         let value = act(self);
         self.nested -= 1;
-        let after = self.label;
+        let after = self.s.flow.label;
         self.w.branch(merge);
         self.start(merge);
         if ty == 0 {

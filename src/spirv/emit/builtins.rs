@@ -8,6 +8,7 @@ use spirv::{BuiltIn, Decoration, Op as S, StorageClass};
 
 /// The number of built-in variables.
 pub(super) const COUNT: usize = 8;
+const _: () = assert!(COUNT.is_power_of_two());
 
 /// A built-in variable; its number is its place in the tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,20 +23,21 @@ pub(super) enum Builtin {
     SubgroupId,
 }
 
-impl Builtin {
-    const fn decoration(self) -> BuiltIn {
-        match self {
-            Builtin::GlobalId => BuiltIn::GlobalInvocationId,
-            Builtin::LocalId => BuiltIn::LocalInvocationId,
-            Builtin::WorkgroupId => BuiltIn::WorkgroupId,
-            Builtin::NumWorkgroups => BuiltIn::NumWorkgroups,
-            Builtin::LocalIndex => BuiltIn::LocalInvocationIndex,
-            Builtin::SubgroupSize => BuiltIn::SubgroupSize,
-            Builtin::Lane => BuiltIn::SubgroupLocalInvocationId,
-            Builtin::SubgroupId => BuiltIn::SubgroupId,
-        }
-    }
+/// What the variables are decorated with.
+static DECORATIONS: [u32; COUNT] = {
+    let mut all = [0; COUNT];
+    all[Builtin::GlobalId as usize] = BuiltIn::GlobalInvocationId as u32;
+    all[Builtin::LocalId as usize] = BuiltIn::LocalInvocationId as u32;
+    all[Builtin::WorkgroupId as usize] = BuiltIn::WorkgroupId as u32;
+    all[Builtin::NumWorkgroups as usize] = BuiltIn::NumWorkgroups as u32;
+    all[Builtin::LocalIndex as usize] = BuiltIn::LocalInvocationIndex as u32;
+    all[Builtin::SubgroupSize as usize] = BuiltIn::SubgroupSize as u32;
+    all[Builtin::Lane as usize] = BuiltIn::SubgroupLocalInvocationId as u32;
+    all[Builtin::SubgroupId as usize] = BuiltIn::SubgroupId as u32;
+    all
+};
 
+impl Builtin {
     /// Whether it is a vector of three.
     const fn is_vector(self) -> bool {
         match self {
@@ -77,29 +79,44 @@ pub(super) struct Input {
     pointer: u32,
 }
 
+/// A built-in variable of the module, and the type of its value; 0 if it is not declared.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Variable {
+    var: u32,
+    ty: u32,
+}
+
 impl Writer {
-    /// The types of a built-in variable: `u32`, or a vector of three.
-    fn input(&mut self, vector: bool) -> Input {
-        let known = self.inputs.get(usize::from(vector));
-        if let Some(&known) = known
-            && known.ty != 0
-        {
-            return known;
+    /// Declares a built-in variable, `u32` or a vector of three; gives it and the type of its value.
+    #[inline(always)]
+    fn builtin(&mut self, builtin: Builtin) -> Variable {
+        let place = builtin as usize & (COUNT - 1);
+        let scalar = self.ty(Type::U32);
+        let input = &mut self.inputs[usize::from(builtin.is_vector())];
+        if input.ty == 0 {
+            let (first, class) = (head(S::TypePointer, 4), StorageClass::Input as u32);
+            let mut id = self.next;
+            input.ty = scalar;
+            if builtin.is_vector() {
+                // No other vector has three components.
+                input.ty = id;
+                self.globals
+                    .put([head(S::TypeVector, 4), input.ty, scalar, 3]);
+                id = id.wrapping_add(1);
+            }
+            input.pointer = id;
+            self.globals.put([first, input.pointer, class, input.ty]);
+            self.next = id.wrapping_add(1);
         }
-        let mut ty = self.ty(Type::U32);
-        if vector {
-            // No other vector has three components.
-            let (id, component) = (self.id(), ty);
-            let first = head(S::TypeVector, 4);
-            self.globals.put([first, id, component, 3]);
-            ty = id;
+        let Input { ty, pointer } = *input;
+        let var = self.variable(StorageClass::Input, pointer);
+        self.decorate_with(var, Decoration::BuiltIn, DECORATIONS[place]);
+        if builtin.is_subgroup() {
+            self.caps |= cap::GROUP_NON_UNIFORM;
         }
-        let pointer = self.new_pointer(StorageClass::Input, ty);
-        let input = Input { ty, pointer };
-        if let Some(slot) = self.inputs.get_mut(usize::from(vector)) {
-            *slot = input;
-        }
-        input
+        let made = Variable { var, ty };
+        self.builtins[place] = made;
+        made
     }
 }
 
@@ -125,52 +142,43 @@ impl Body<'_> {
         sizes.get(usize::from(axis)).copied().unwrap_or(1)
     }
 
+    #[inline(never)]
     pub(super) fn component(&mut self, builtin: Builtin, axis: u8) -> u32 {
         let vector = self.read(builtin);
         let ty = self.w.ty(Type::U32);
         self.w.op2(S::CompositeExtract, ty, vector, u32::from(axis))
     }
 
+    #[inline(never)]
+    pub(super) fn scalar_builtin(&mut self, builtin: Builtin) -> u32 {
+        self.read(builtin)
+    }
+
     /// The value of a built-in variable, loaded here unless a load outside of all control flow dominates this place.
+    #[inline(always)]
     pub(super) fn read(&mut self, builtin: Builtin) -> u32 {
-        let n = builtin as usize;
-        if let Some(&value) = self.builtins.values.get(n)
-            && value != 0
-        {
-            return value;
+        match self.builtins.values[builtin as usize & (COUNT - 1)] {
+            0 => self.read_here(builtin),
+            value => value,
         }
-        let Input { ty, pointer } = self.w.input(builtin.is_vector());
-        let var = self.builtin_variable(builtin, pointer);
+    }
+
+    #[inline(never)]
+    fn read_here(&mut self, builtin: Builtin) -> u32 {
+        let n = builtin as usize & (COUNT - 1);
+        let mut variable = self.w.builtins[n];
+        if variable.var == 0 {
+            variable = self.w.builtin(builtin);
+        }
+        let Variable { var, ty } = variable;
         if self.builtins.named & 1 << n == 0 {
             self.builtins.named |= 1 << n;
             self.s.interface.push(var);
         }
         let value = self.w.op1(S::Load, ty, var);
-        if self.s.frames.is_empty()
-            && self.nested == 0
-            && let Some(slot) = self.builtins.values.get_mut(n)
-        {
-            *slot = value;
+        if self.s.flow.is_outside() && self.nested == 0 {
+            self.builtins.values[n] = value;
         }
         value
-    }
-
-    fn builtin_variable(&mut self, builtin: Builtin, pointer: u32) -> u32 {
-        let n = builtin as usize;
-        if let Some(&var) = self.w.builtins.get(n)
-            && var != 0
-        {
-            return var;
-        }
-        let var = self.w.variable(StorageClass::Input, pointer, None);
-        let decoration = builtin.decoration() as u32;
-        self.w.decorate_with(var, Decoration::BuiltIn, decoration);
-        if builtin.is_subgroup() {
-            self.w.caps |= cap::GROUP_NON_UNIFORM;
-        }
-        if let Some(slot) = self.w.builtins.get_mut(n) {
-            *slot = var;
-        }
-        var
     }
 }

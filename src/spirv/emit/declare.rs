@@ -4,14 +4,13 @@ use super::body::Body;
 use super::error::Error;
 use super::objects::{Form, Length, Object};
 use super::options::{FloatAtomics, Lengths, Overflow, Version, ZeroShared};
-use super::preamble::{cap, string_words};
+use super::preamble::cap;
+use super::section::string_words;
 use super::sections::head;
-use super::types::register;
-use crate::kernel::{
-    ArrayUse, Bounds, BufferDecl, BufferUse, Mem, SharedLen, Uses, push_constant_slot,
-};
+use super::types::{Row, register};
+use crate::kernel::{ArrayUse, Bounds, BufferDecl, BufferUse, Mem, SharedLen, Uses};
 use crate::limits::{Limit, exceeds};
-use crate::types::{Scalar, Type};
+use crate::types::Type;
 use spirv::{Decoration, ExecutionMode, MemoryAccess, Op as S, StorageClass};
 
 /// Global variables of a module and variables of a function (SPIR-V section 2.17).
@@ -21,33 +20,6 @@ const MAX_LOCALS: u32 = 524_287;
 const MAX_MEMBERS: u64 = 16_383;
 /// Words of an instruction.
 const MAX_WORDS: u64 = 65_535;
-
-/// The types of a buffer, which buffers of one element type share.
-#[derive(Clone, Copy, Debug)]
-struct Stored {
-    elem: Type,
-    as_bits: bool,
-    elem_id: u32,
-    form: Form,
-    /// The type of a pointer to the block.
-    block: u32,
-    /// The type of a pointer to an element, and the constant that selects the block's member; 0 until they are declared.
-    pointer: u32,
-    member: u32,
-}
-
-impl Stored {
-    /// Of no buffer.
-    const NONE: Stored = Stored {
-        elem: Type::NONE,
-        as_bits: false,
-        elem_id: 0,
-        form: Form::Same,
-        block: 0,
-        pointer: 0,
-        member: 0,
-    };
-}
 
 impl Body<'_> {
     /// Checks the limits, declares what must stand first, and begins the function.
@@ -60,10 +32,12 @@ impl Body<'_> {
         }
         self.s.objects.lay_out(self.kernel);
         self.declare_buffers()?;
-        let void = self.w.ty(Type::NONE);
-        let ty = self.w.function_type(void);
-        self.w.begin_function(self.function, void, ty);
-        self.w.locals.put([head(S::Label, 2), self.label]);
+        let [void, ty] = self.w.function_type();
+        let (first, second) = (head(S::Function, 5), head(S::Label, 2));
+        let (function, label) = (self.function, self.s.flow.label);
+        self.w
+            .locals
+            .put([first, void, function, 0, ty, second, label]);
         if self.options.zero_shared == ZeroShared::Loop {
             self.zero_shared();
         }
@@ -86,7 +60,46 @@ impl Body<'_> {
         .any(|atomics| uses.has(atomics))
     }
 
-    fn check_limits(&self) -> Result<(), Error> {
+    fn check_limits(&mut self) -> Result<(), Error> {
+        self.scalars_size = self.measure_scalars();
+        if self.fits() {
+            return Ok(());
+        }
+        self.check_each_limit()
+    }
+
+    /// Whether it is certain that no limit is passed: true of nearly every kernel that passes none.
+    fn fits(&self) -> bool {
+        let (kernel, limits) = (self.kernel, &self.options.limits);
+        let mut shared = 0u64;
+        for d in kernel.shared() {
+            // The same as below; one without a length passes every limit.
+            let len = match self.shared_len(d.len) {
+                0 => u32::MAX,
+                len => len,
+            };
+            let bytes = u64::from(len) * u64::from(Row::of(register(d.elem)).bytes);
+            shared = shared.saturating_add(bytes + 15);
+        }
+        let (bytes, members) = self.scalars_size;
+        // Names have fewer than 4096 bytes.
+        let objects = kernel.buffers().len() + kernel.shared().len();
+        let [x, y, z] = kernel.workgroup_size();
+        let [most_x, most_y, most_z] = limits.workgroup_size;
+        (x <= most_x)
+            & (y <= most_y)
+            & (z <= most_z)
+            & (kernel.workgroup_threads() <= limits.workgroup_threads)
+            & (shared <= u64::from(limits.shared_bytes))
+            & (bytes <= u64::from(limits.push_constant_bytes))
+            & (members <= MAX_MEMBERS)
+            & (objects < 60_000)
+            & kernel.tables().is_empty()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn check_each_limit(&self) -> Result<(), Error> {
         let limits = &self.options.limits;
         limits.check(self.kernel).map_err(|e| self.limit(e))?;
         // As `Kernel::static_shared_bytes`, but with elements of 8 and 16 bits as wide as registers.
@@ -107,7 +120,7 @@ impl Body<'_> {
         }
         exceeds(Limit::SharedBytes, shared, u64::from(limits.shared_bytes))
             .map_err(|e| self.limit(e))?;
-        let (bytes, members) = self.scalars_size();
+        let (bytes, members) = self.scalars_size;
         if self.options.overflow == Overflow::Error {
             let available = u64::from(limits.push_constant_bytes);
             exceeds(Limit::PushConstantBytes, bytes, available).map_err(|e| self.limit(e))?;
@@ -144,17 +157,15 @@ impl Body<'_> {
     }
 
     /// The bytes and the number of members of the block of scalars.
-    pub(super) fn scalars_size(&self) -> (u64, u64) {
-        let mut end = 0;
+    fn measure_scalars(&self) -> (u64, u64) {
+        let mut end = 0u64;
         for d in self.kernel.scalars() {
-            if let Some(ty) = d.ty.scalar() {
-                end = push_constant_slot(end, ty).1;
-            }
+            end = Row::of(d.ty).slot(end).1;
         }
         let mut members = self.kernel.scalars().len() as u64;
         if self.options.lengths == Lengths::HostFilled {
             for _ in self.kernel.buffer_uses().iter().filter(|u| self.counts(u)) {
-                end = push_constant_slot(end, Scalar::U32).1;
+                end = Row::of(Type::U32).slot(end).1;
                 members += 1;
             }
         }
@@ -168,8 +179,7 @@ impl Body<'_> {
 
     /// Whether floats are kept as integers: where one of the atomics on them is a compare-exchange loop, and where all
     /// of them move bits.
-    fn as_bits(&self, elem: Type, used: Option<&ArrayUse>) -> bool {
-        let Some(used) = used else { return false };
+    fn as_bits(&self, elem: Type, used: &ArrayUse) -> bool {
         let loops = |atomics: FloatAtomics| atomics == FloatAtomics::CompareExchange;
         let options = self.options;
         match elem {
@@ -196,74 +206,83 @@ impl Body<'_> {
         (self.w.ty(elem), Form::Same)
     }
 
-    /// The same of a buffer.
-    fn buffer_elem(&mut self, elem: Type, as_bits: bool) -> (u32, Form) {
-        if as_bits {
-            return self.array_elem(elem, true);
-        }
-        let form = match elem.scalar() {
-            Some(Scalar::I8 | Scalar::I16) => Form::Signed,
-            Some(Scalar::U8 | Scalar::U16) => Form::Unsigned,
-            Some(Scalar::BF16) => Form::Bf16,
-            Some(
-                Scalar::Bool
-                | Scalar::I32
-                | Scalar::I64
-                | Scalar::U32
-                | Scalar::U64
-                | Scalar::F16
-                | Scalar::F32
-                | Scalar::F64,
-            )
-            | None => Form::Same,
-        };
-        (self.w.stored(elem), form)
-    }
-
-    pub(super) fn set(&self, set: u32) -> Result<u32, Error> {
-        let base = self.options.descriptor_set_base;
-        set.checked_add(base).ok_or(Error::DescriptorSet {
+    #[cold]
+    fn no_set(&self, set: u32) -> Error {
+        Error::DescriptorSet {
             kernel: self.number,
             set,
-            base,
-        })
+            base: self.options.descriptor_set_base,
+        }
     }
 
+    #[inline(always)]
+    pub(super) fn set(&self, set: u32) -> Result<u32, Error> {
+        match set.checked_add(self.options.descriptor_set_base) {
+            Some(set) => Ok(set),
+            None => Err(self.no_set(set)),
+        }
+    }
+
+    #[inline(never)]
     fn declare_buffers(&mut self) -> Result<(), Error> {
-        let kernel = self.kernel;
+        let (kernel, options) = (self.kernel, self.options);
+        let named = options.version >= Version::V1_4;
+        let moved = !self.s.objects.buffer_uses.is_empty();
+        let special = options.names | self.vulkan | (options.lengths == Lengths::HostFilled);
+        let (mut elem, mut bits, mut block) = (Type::NONE, false, 0);
+        let mut object = Object::NONE;
         // Fewer than 2^28 of them.
-        let mut length = kernel.scalars().len() as u32;
-        let mut stored = Stored::NONE;
+        object.member_of_length = kernel.scalars().len() as u32;
         let buffers = kernel.buffers().iter().zip(kernel.buffer_uses());
-        for (number, (d, used)) in (0u32..).zip(buffers) {
+        for (number, (d, used)) in buffers.enumerate() {
             // Of all of them, used or not.
             let set = self.set(d.set)?;
-            if used.any() {
-                let array_use = self.s.objects.buffer_uses.get(number as usize);
-                let as_bits = self.as_bits(d.elem, array_use);
-                if stored.elem != d.elem || stored.as_bits != as_bits {
-                    stored = self.declare_block(d.elem, as_bits);
-                }
-                let object = self.declare_buffer(d, *used, set, length, &mut stored);
-                self.s.objects.set(Mem::Buffer(number), object);
-                length += u32::from(self.counts(used));
+            if !used.any() {
+                continue;
+            }
+            let as_bits = moved && self.buffer_as_bits(number, d.elem);
+            if (elem != d.elem) | (bits != as_bits) {
+                (elem, bits) = (d.elem, as_bits);
+                block = self.declare_block(elem, bits, &mut object);
+            }
+            let var = self.w.buffer(block, set, d.binding, d.access);
+            object.var = var;
+            if special | d.may_alias | used.coherent {
+                self.declare_special(d, used, &mut object);
+            }
+            if named {
+                self.s.interface.push(var);
+            }
+            if object.pointer == 0 {
+                self.declare_element(&mut object);
+            }
+            self.s.objects.set_buffer(number, &object);
+            if special {
+                object.member_of_length += u32::from(self.counts(used));
             }
         }
         Ok(())
     }
 
-    /// Declares a buffer of these types; `length` is the member of the block of scalars that holds its length.
-    fn declare_buffer(
-        &mut self,
-        d: &BufferDecl,
-        used: BufferUse,
-        set: u32,
-        length: u32,
-        stored: &mut Stored,
-    ) -> Object {
+    #[inline(never)]
+    fn buffer_as_bits(&self, number: usize, elem: Type) -> bool {
+        let array_use = self.s.objects.buffer_uses.get(number);
+        array_use.is_some_and(|array_use| self.as_bits(elem, array_use))
+    }
+
+    /// The type of a pointer to an element, and the constant that selects the block's member.
+    #[inline(never)]
+    fn declare_element(&mut self, object: &mut Object) {
         let class = StorageClass::StorageBuffer;
-        let var = self.w.variable(class, stored.block, None);
-        self.w.bind(var, set, d.binding, d.access);
+        object.pointer = self.w.pointer(class, object.elem_id);
+        object.member = self.w.u32(0);
+    }
+
+    /// What few buffers have.
+    #[cold]
+    #[inline(never)]
+    fn declare_special(&mut self, d: &BufferDecl, used: &BufferUse, object: &mut Object) {
+        let var = object.var;
         if d.may_alias {
             self.w.decorate(var, Decoration::Aliased);
         }
@@ -276,43 +295,36 @@ impl Body<'_> {
         } else if used.coherent {
             self.w.decorate(var, Decoration::Coherent);
         }
+        object.access = access.bits();
+        object.plain = self.is_plain(object);
         if self.options.names {
             self.w.name(var, self.kernel.name_of(d.name));
         }
-        if self.options.version >= Version::V1_4 {
-            self.s.interface.push(var);
-        }
-        if stored.pointer == 0 {
-            stored.pointer = self.w.pointer(class, stored.elem_id);
-            stored.member = self.w.u32(0);
-        }
-        Object {
-            var,
-            pointer: stored.pointer,
-            elem: d.elem,
-            elem_id: stored.elem_id,
-            form: stored.form,
-            member: stored.member,
-            access: access.bits(),
-            plain: access.is_empty() && stored.form == Form::Same && self.unchecked(),
-            length: Length::Buffer,
-            member_of_length: length,
-            counted: 0,
-        }
     }
 
-    /// Declares the block of such elements.
-    fn declare_block(&mut self, elem: Type, as_bits: bool) -> Stored {
-        let (elem_id, form) = self.buffer_elem(elem, as_bits);
-        Stored {
+    /// Declares the block of such elements; gives the type of a pointer to it, and what all buffers of it share.
+    #[inline(never)]
+    fn declare_block(&mut self, elem: Type, as_bits: bool, object: &mut Object) -> u32 {
+        let (elem_id, form) = if as_bits {
+            self.array_elem(elem, true)
+        } else {
+            (self.w.stored(elem), Row::of(elem).form)
+        };
+        *object = Object {
             elem,
-            as_bits,
             elem_id,
             form,
-            block: self.w.block(elem, elem_id),
-            pointer: 0,
-            member: 0,
-        }
+            length: Length::Buffer,
+            member_of_length: object.member_of_length,
+            ..Object::NONE
+        };
+        object.plain = self.is_plain(object);
+        self.w.block(elem, elem_id)
+    }
+
+    /// See [`Object::plain`].
+    fn is_plain(&self, object: &Object) -> bool {
+        (object.access == 0) & (object.form == Form::Same) & self.unchecked()
     }
 
     fn unchecked(&self) -> bool {
@@ -351,14 +363,19 @@ impl Body<'_> {
         let Some(d) = kernel.shared().get(n as usize) else {
             return Object::NONE;
         };
-        let as_bits = self.as_bits(d.elem, self.s.objects.shared_uses.get(n as usize));
+        let array_use = self.s.objects.shared_uses.get(n as usize);
+        let as_bits = array_use.is_some_and(|array_use| self.as_bits(d.elem, array_use));
         let (elem_id, form) = self.array_elem(d.elem, as_bits);
         let len = self.shared_len(d.len);
         let array = self.w.array(elem_id, len);
         let pointer = self.w.pointer(StorageClass::Workgroup, array);
         let zero = d.zeroed && self.options.zero_shared == ZeroShared::Initializer;
-        let zero = zero.then(|| self.w.null(array));
-        let var = self.w.variable(StorageClass::Workgroup, pointer, zero);
+        let var = if zero {
+            let zero = self.w.null(array);
+            self.w.initialized(StorageClass::Workgroup, pointer, zero)
+        } else {
+            self.w.variable(StorageClass::Workgroup, pointer)
+        };
         if self.options.names {
             self.w.name(var, kernel.name_of(d.name));
         }
@@ -432,30 +449,33 @@ impl Body<'_> {
     }
 
     /// Writes the entry point and its execution modes.
+    #[inline(never)]
     pub(super) fn finish(&mut self) {
-        let name = self.kernel.name();
-        self.w
-            .preamble
-            .entry_point(self.function, name, &self.s.interface);
-        let [x, y, z] = self.kernel.workgroup_size();
-        let (first, size) = (head(S::ExecutionMode, 6), ExecutionMode::LocalSize as u32);
-        self.w
-            .preamble
-            .modes([first, self.function, size, x, y, z], 6);
+        let (kernel, function) = (self.kernel, self.function);
+        let (w, interface) = (&mut *self.w, &self.s.interface);
+        let size = kernel.workgroup_size();
+        w.preamble
+            .entry_point(function, kernel.name(), interface, size);
         if self.options.names {
-            self.w.name(self.function, name);
+            w.name(function, kernel.name());
         }
         if self.strict {
-            let uses = self.kernel.uses();
-            let widths = [
-                (16, uses.has(Uses::F16)),
-                (32, uses.has(Uses::F32) || uses.has(Uses::BF16)),
-                (64, uses.has(Uses::F64)),
-            ];
-            for (width, used) in widths {
-                if used || self.floats & width != 0 {
-                    self.float_controls(width);
-                }
+            let uses = kernel.uses();
+            let mut widths = self.floats;
+            if uses.has(Uses::F16) {
+                widths |= 16;
+            }
+            if uses.has(Uses::F32) || uses.has(Uses::BF16) {
+                widths |= 32;
+            }
+            if uses.has(Uses::F64) {
+                widths |= 64;
+            }
+            // In this order.
+            while widths != 0 {
+                let width = 1 << widths.trailing_zeros();
+                self.float_controls(width);
+                widths &= widths - 1;
             }
         }
     }

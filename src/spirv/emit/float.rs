@@ -69,6 +69,7 @@ impl Body<'_> {
 
     /// A function of one argument: by its recipe, or as the device approximates it, which is f32 only. 16-bit floats go
     /// through f32.
+    #[inline(never)]
     pub(super) fn transcendental(&mut self, inst: &Inst) -> u32 {
         use math::Unary;
         let (function, fast) = match inst.op {
@@ -143,10 +144,12 @@ impl Body<'_> {
     }
 
     /// By bits, which no driver takes for always false.
+    #[inline(never)]
     pub(super) fn is_nan(&mut self, inst: &Inst) -> u32 {
         self.special(inst, S::UGreaterThan)
     }
 
+    #[inline(never)]
     pub(super) fn is_inf(&mut self, inst: &Inst) -> u32 {
         self.special(inst, S::IEqual)
     }

@@ -242,7 +242,8 @@ impl Writer {
         };
         let ty = self.function_of_three(t.f64_);
         let function = self.fma64;
-        self.begin_function(function, t.f64_, ty);
+        self.locals
+            .put([head(S::Function, 5), t.f64_, function, 0, ty]);
         let [x, y, z, label] = core::array::from_fn(|_| self.id());
         for parameter in [x, y, z] {
             self.locals

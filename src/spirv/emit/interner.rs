@@ -25,7 +25,8 @@ struct Slot {
 pub(super) struct Interner {
     /// A power of two of slots, at most half of them filled.
     slots: Vec<Slot>,
-    filled: usize,
+    /// How many more may be filled.
+    left: usize,
     stamp: u32,
     /// Random, so that a stored kernel cannot choose constants that collide. Ids do not depend on it.
     seed: [u64; 2],
@@ -36,7 +37,7 @@ impl Default for Interner {
         let random = || std::hash::RandomState::new().build_hasher().finish();
         Interner {
             slots: vec![Slot::default(); 256],
-            filled: 0,
+            left: 128,
             stamp: 1,
             seed: [random(), random()],
         }
@@ -45,7 +46,7 @@ impl Default for Interner {
 
 impl Interner {
     pub(super) fn clear(&mut self) {
-        self.filled = 0;
+        self.left = self.slots.len() / 2;
         self.stamp = self.stamp.wrapping_add(1);
         if self.stamp == 0 {
             // Stamps repeat after 2^32 modules: forget the old ones.
@@ -61,12 +62,26 @@ impl Interner {
         ((product as u64) ^ (product >> 64) as u64) as usize
     }
 
-    /// The id of `key`. Where it has none, it gets `id`, and nothing is given.
+    /// Whether it must [`Interner::grow`] before another key.
     #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The id of `key`. Where it has none, it gets `id`, and nothing is given.
     pub(super) fn find_or_fill(&mut self, key: Key, id: u32) -> Option<u32> {
+        if self.is_full() {
+            self.grow();
+        }
+        self.find_or_fill_one(key, id)
+    }
+
+    /// The same where it is not full.
+    #[inline(always)]
+    pub(super) fn find_or_fill_one(&mut self, key: Key, id: u32) -> Option<u32> {
         let mut at = self.hash(key);
         let mask = self.slots.len() - 1;
-        // At least half of the slots are empty, so this ends.
+        // Half of the slots are empty, so this ends.
         loop {
             at &= mask;
             let slot = self.slots.get_mut(at)?;
@@ -80,18 +95,16 @@ impl Interner {
             }
             at += 1;
         }
-        self.filled += 1;
-        if self.filled * 2 > self.slots.len() {
-            self.grow();
-        }
+        self.left = self.left.wrapping_sub(1);
         None
     }
 
     #[cold]
-    fn grow(&mut self) {
+    #[inline(never)]
+    pub(super) fn grow(&mut self) {
         let bigger = vec![Slot::default(); self.slots.len() * 2];
         let old = core::mem::replace(&mut self.slots, bigger);
-        self.filled = 0;
+        self.left = old.len();
         for slot in old {
             if slot.stamp == self.stamp {
                 self.find_or_fill(slot.key, slot.id);
@@ -100,42 +113,62 @@ impl Interner {
     }
 }
 
-/// Ids by numbers below 64. Emptied by forgetting which there are.
+/// Ids by numbers below 64, in so many rows. Emptied by forgetting which there are.
 #[derive(Debug)]
-pub(super) struct Ids {
-    ids: [u32; 64],
+pub(super) struct IdTable<const ROWS: usize> {
     /// Those there, as bits.
-    there: u64,
+    there: [u64; ROWS],
+    ids: [[u32; 64]; ROWS],
 }
 
-impl Default for Ids {
-    fn default() -> Ids {
-        Ids {
-            ids: [0; 64],
-            there: 0,
+/// One row.
+pub(super) type Ids = IdTable<1>;
+
+impl<const ROWS: usize> Default for IdTable<ROWS> {
+    fn default() -> IdTable<ROWS> {
+        IdTable {
+            there: [0; ROWS],
+            ids: [[0; 64]; ROWS],
         }
     }
 }
 
-impl Ids {
+impl<const ROWS: usize> IdTable<ROWS> {
+    #[inline(always)]
     pub(super) fn clear(&mut self) {
-        self.there = 0;
+        self.there = [0; ROWS];
     }
 
-    /// The id of a number, if there is one.
+    /// The id of a number in a row, modulo the number of rows, if there is one.
+    #[inline(always)]
+    pub(super) fn get_in(&self, row: usize, n: u32) -> Option<u32> {
+        let row = row % ROWS;
+        let there = n < 64 && self.there[row] >> n & 1 == 1;
+        there.then_some(self.ids[row][n as usize & 63])
+    }
+
+    /// Gives a number its id; one of 64 and more gets none, as is given.
+    #[inline(always)]
+    pub(super) fn set_in(&mut self, row: usize, n: u32, id: u32) -> bool {
+        let row = row % ROWS;
+        let small = n < 64;
+        if small {
+            self.ids[row][n as usize & 63] = id;
+            self.there[row] |= 1 << n;
+        }
+        small
+    }
+
+    /// The id of a number in the first row.
     #[inline(always)]
     pub(super) fn get(&self, n: u32) -> Option<u32> {
-        let there = n < 64 && self.there >> n & 1 == 1;
-        there.then_some(self.ids[n as usize & 63])
+        self.get_in(0, n)
     }
 
-    /// Gives a number its id; one of 64 and more gets none.
-    #[inline]
-    pub(super) fn set(&mut self, n: u32, id: u32) {
-        if let Some(slot) = self.ids.get_mut(n as usize) {
-            *slot = id;
-            self.there |= 1 << n;
-        }
+    /// Gives a number its id in the first row.
+    #[inline(always)]
+    pub(super) fn set(&mut self, n: u32, id: u32) -> bool {
+        self.set_in(0, n, id)
     }
 }
 
@@ -163,7 +196,7 @@ mod tests {
         let mut ids = Ids::default();
         for n in [0, 63, 64, u32::MAX] {
             assert_eq!(ids.get(n), None);
-            ids.set(n, n ^ 5);
+            assert_eq!(ids.set(n, n ^ 5), n < 64);
             assert_eq!(ids.get(n), (n < 64).then_some(n ^ 5));
         }
         ids.clear();

@@ -4,6 +4,9 @@
 use super::sections::head;
 use spirv::{Decoration, Op};
 
+/// The word of a decoration that is the id.
+pub(super) const ID: usize = 1;
+
 /// A list of ids to be decorated.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
@@ -33,6 +36,33 @@ impl Marks {
         }
     }
 
+    /// As [`Marks::push`], unless that takes memory; gives nothing then.
+    #[inline(always)]
+    pub(super) fn push_in_room(&mut self, id: u32) -> Option<()> {
+        set(self.memory.get_mut(self.len)?, id);
+        self.len += 1;
+        Some(())
+    }
+
+    /// The same of two.
+    #[inline(always)]
+    pub(super) fn push_both_in_room(&mut self, a: u32, b: u32) -> Option<()> {
+        let [first, second] = self.memory.get_mut(self.len..)?.first_chunk_mut()?;
+        set(first, a);
+        set(second, b);
+        self.len += 2;
+        Some(())
+    }
+
+    /// Takes memory for two if there is none; gives whether there was not.
+    pub(super) fn make_room(&mut self) -> bool {
+        let full = self.memory.len() - self.len < 2;
+        if full {
+            self.grow(2);
+        }
+        full
+    }
+
     /// At least `least` decorations behind the list, whose ids are to be [`set`].
     #[inline]
     pub(super) fn room(&mut self, least: usize) -> &mut [[u32; 3]] {
@@ -60,8 +90,8 @@ impl Marks {
 
 /// Decorates another id.
 #[inline(always)]
-pub(super) fn set(mark: &mut [u32; 3], id: u32) {
-    mark[1] = id;
+fn set(mark: &mut [u32; 3], id: u32) {
+    mark[ID] = id;
 }
 
 #[cfg(test)]

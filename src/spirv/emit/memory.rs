@@ -5,29 +5,9 @@ use super::bounds::Place;
 use super::objects::{Length, Object};
 use super::preamble::cap;
 use super::sections::head;
-use super::tape::Tape;
 use crate::kernel::Inst;
 use crate::types::Type;
 use spirv::{MemoryAccess, Op as S, Scope as SpvScope};
-
-/// Writes a pointer to an element of a plain object, and the access.
-#[inline(always)]
-fn put_element<const N: usize>(
-    body: &mut Tape,
-    object: &Object,
-    chain: u32,
-    index: u32,
-    access: [u32; N],
-) {
-    let (pointer, var, member) = (object.pointer, object.var, object.member);
-    if member != 0 {
-        let first = head(S::AccessChain, 6);
-        body.put_both([first, pointer, chain, var, member, index], access);
-    } else {
-        let first = head(S::AccessChain, 5);
-        body.put_both([first, pointer, chain, var, index], access);
-    }
-}
 
 impl Body<'_> {
     /// The index, the constant offset added.
@@ -105,14 +85,11 @@ impl Body<'_> {
         self.w.u32(SpvScope::Device as u32)
     }
 
-    #[inline]
     pub(super) fn load(&mut self, inst: &Inst) -> u32 {
         if let (Some(&object), 0) = (self.s.objects.plain(inst.a), inst.flags) {
             let index = self.index(inst.b, inst.c);
-            let [chain, value] = [self.w.id(), self.w.id()];
-            let load = [head(S::Load, 4), object.elem_id, value, chain];
-            put_element(&mut self.w.body, &object, chain, index, load);
-            return value;
+            let pointer = self.element(&object, index);
+            return self.w.op1(S::Load, object.elem_id, pointer);
         }
         self.any_load(inst)
     }
@@ -158,21 +135,21 @@ impl Body<'_> {
         } else {
             (inst.c, 0)
         };
+        let value = self.val(value);
         let flags = inst.flags & !Inst::OFFSET;
         if let (Some(&object), 0) = (self.s.objects.plain(inst.a), flags) {
-            let (index, value) = (self.index(inst.b, offset), self.val(value));
-            let chain = self.w.id();
-            let store = [head(S::Store, 3), chain, value];
-            put_element(&mut self.w.body, &object, chain, index, store);
+            let index = self.index(inst.b, offset);
+            let pointer = self.element(&object, index);
+            self.w.body.put([head(S::Store, 3), pointer, value]);
             return 0;
         }
         self.any_store(inst, value, offset)
     }
 
+    /// Stores what has the id `value`.
     fn any_store(&mut self, inst: &Inst, value: u32, offset: u32) -> u32 {
         let object = self.object(inst.a);
         let place = self.place(inst.a, &object, inst.b, offset);
-        let value = self.val(value);
         self.at_place(place, Type::NONE, |body, index| {
             let value = body.storable(&object, value);
             let pointer = body.element(&object, index);
@@ -212,11 +189,5 @@ impl Body<'_> {
         let value = self.val(inst.a);
         self.w.body.put([head(S::Store, 3), var, value]);
         var
-    }
-
-    pub(super) fn var_set(&mut self, inst: &Inst) -> u32 {
-        let (var, value) = (self.val(inst.a), self.val(inst.b));
-        self.w.body.put([head(S::Store, 3), var, value]);
-        0
     }
 }

@@ -70,7 +70,7 @@ impl Object {
 /// The memory objects of a kernel.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    /// Buffers, shared arrays, private arrays, tables.
+    /// Buffers, shared arrays, private arrays, tables; and what earlier kernels left.
     all: Vec<Object>,
     /// Where each kind begins.
     first: [usize; 4],
@@ -87,27 +87,26 @@ impl Objects {
             buffer_uses,
             shared_uses,
         } = self;
-        all.clear();
-        *first = [0; 4];
+        // See `lay_out`.
+        let _ = (all, first);
         buffer_uses.clear();
         shared_uses.clear();
     }
 
     /// Makes places for a kernel's objects, none of them declared.
     pub(super) fn lay_out(&mut self, kernel: &Kernel) {
-        let counts = [
-            kernel.buffers().len(),
-            kernel.shared().len(),
-            kernel.private().len(),
-            kernel.tables().len(),
-        ];
-        let mut end = 0;
-        for (first, count) in self.first.iter_mut().zip(counts) {
-            *first = end;
-            // Fewer than 2^28 each.
-            end += count;
+        // Fewer than 2^28 each.
+        let shared = kernel.buffers().len();
+        let private = shared + kernel.shared().len();
+        let tables = private + kernel.private().len();
+        let end = tables + kernel.tables().len();
+        self.first = [0, shared, private, tables];
+        if self.all.len() < end {
+            self.all.resize(end, Object::NONE);
         }
-        self.all.resize(end, Object::NONE);
+        for object in self.all.iter_mut().take(end) {
+            (object.var, object.plain) = (0, false);
+        }
     }
 
     /// The place of what an operand word names: the kind is in the upper bits, see [`Mem::word`]. The verifier saw that
@@ -127,6 +126,14 @@ impl Objects {
     pub(super) fn get_mut(&mut self, word: u32) -> Option<&mut Object> {
         let at = self.place(word)?;
         self.all.get_mut(at)
+    }
+
+    /// Keeps a buffer that has been declared.
+    #[inline(always)]
+    pub(super) fn set_buffer(&mut self, number: usize, object: &Object) {
+        if let Some(place) = self.all.get_mut(number) {
+            *place = *object;
+        }
     }
 
     /// Keeps what has been declared.

@@ -1,49 +1,75 @@
-//! Opcodes that are one instruction of the target, whatever is around them: written from a table of patterns.
-//!
-//! Most of a long kernel is such instructions, one after the other. They go through a loop of their own that does nothing
-//! else, so that its counters stay in registers.
+//! Opcodes that are the same words of the target whatever is around them, for most types: a table of patterns.
 
-use super::arith::NO_FORM;
-use super::body::{Body, class_code};
-use super::marks::set;
-use super::options::Fma;
+use super::body::class_code;
 use super::sections::head;
 use crate::kernel::Inst;
 use crate::op::Op;
-use crate::types::Type;
 use spirv::{GlslStd450Op as Gl, Op as S};
 
 /// How an opcode is written for a type.
 #[derive(Clone, Copy)]
 pub(super) struct Pattern {
     /// The instruction's first word.
-    head: u32,
-    /// The number of an extended instruction.
-    number: u8,
-    /// What must be there, as bits: 0, [`GLSL`], [`FMA`] or [`ELSE`].
-    needs: u8,
-    /// Not contracted, unless the kernel allows it.
-    exact: bool,
+    pub head: u32,
+    /// The number of an extended instruction, or what [`Way`] says.
+    pub number: u8,
+    pub way: Way,
+    /// What must be there, as bits: nothing of the commonest, [`Way::Core`]; [`GLSL`], or [`GLSL`] and [`FMA`], of
+    /// [`Way::Ext`]; [`ELSE`] of all others.
+    pub needs: u8,
+    /// The words of decorations of each that is not contracted, unless the kernel allows it; 0 of others.
+    pub marks: u8,
 }
 
-/// An instruction of GLSL.std.450, with up to three operands. Without it, of the core with up to two.
-const GLSL: u8 = 1;
-/// The same: the device's own `Fma`, which may not be wanted.
-const FMA: u8 = 2;
-/// No pattern.
-const ELSE: u8 = 4;
+/// The short ways in which [`super::stretch`] writes instructions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// An instruction of the core with up to two operands.
+    Core,
+    /// One of GLSL.std.450 with up to three.
+    Ext,
+    /// One of the core with three.
+    Three,
+    /// A comparison, which goes by the type of its operands: `number` is its row of [`COMPARISONS`].
+    Compare,
+    /// A shift by a constant that is below the width.
+    Shift,
+    /// A product, and a sum whose opcode is `number`.
+    MulAdd,
+    Load,
+    Store,
+    VarSet,
+    If,
+    Loop,
+    Continuing,
+    Break,
+    End,
+    /// A barrier like one before.
+    Barrier,
+    /// None of them: see [`super::body::Body::instruction`].
+    Long,
+}
+
+/// GLSL.std.450.
+pub(super) const GLSL: u8 = 1;
+/// The device's own `Fma`, which may not be wanted.
+pub(super) const FMA: u8 = 2;
+/// What is never there.
+pub(super) const ELSE: u8 = 4;
 
 const NONE: Pattern = Pattern {
     head: 0,
     number: 0,
+    way: Way::Long,
     needs: ELSE,
-    exact: false,
+    marks: 0,
 };
 
 /// An instruction with so many operands.
 const fn core(op: S, operands: u32) -> Pattern {
     Pattern {
         head: head(op, 3 + operands),
+        way: Way::Core,
         needs: 0,
         ..NONE
     }
@@ -52,7 +78,8 @@ const fn core(op: S, operands: u32) -> Pattern {
 /// The same of two floats, not contracted.
 const fn exact(op: S) -> Pattern {
     Pattern {
-        exact: true,
+        // `NoContraction`.
+        marks: 3,
         ..core(op, 2)
     }
 }
@@ -62,9 +89,32 @@ const fn ext(op: Gl, operands: u32) -> Pattern {
         head: head(S::ExtInst, 5 + operands),
         // There are 81 of them.
         number: op as u8,
+        way: Way::Ext,
         needs: GLSL,
         ..NONE
     }
+}
+
+/// What has no type.
+const fn plain(way: Way) -> [Pattern; KINDS] {
+    let mut all = [NONE; KINDS];
+    all[0].way = way;
+    all
+}
+
+const fn comparison(row: u8) -> [Pattern; KINDS] {
+    let mut all = [NONE; KINDS];
+    all[1].way = Way::Compare;
+    all[1].number = row;
+    all
+}
+
+const fn shift(signed: S, unsigned: S) -> [Pattern; KINDS] {
+    let mut all = [NONE; KINDS];
+    [all[2], all[3]] = [core(signed, 2), core(unsigned, 2)];
+    [all[2].way, all[3].way] = [Way::Shift; 2];
+    [all[2].needs, all[3].needs] = [ELSE; 2];
+    all
 }
 
 /// The patterns of an opcode by the kind of its result (as [`class_code`]): none, bool, signed, unsigned, float; signed
@@ -116,7 +166,7 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         Op::Max => ordered(Gl::SMax, Gl::UMax),
         Op::Fma => {
             let fma = Pattern {
-                needs: FMA,
+                needs: GLSL | FMA,
                 ..ext(Gl::Fma, 3)
             };
             let mut all = wide(fma);
@@ -139,17 +189,40 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         Op::RoundEven => floats(ext(Gl::RoundEven, 1)),
         Op::Construct2 => any(core(S::CompositeConstruct, 2)),
         Op::VarGet => any(core(S::Load, 1)),
-        Op::Eq
-        | Op::Ne
-        | Op::Lt
-        | Op::Le
-        | Op::Gt
-        | Op::Ge
-        | Op::Select
-        | Op::VarSet
-        | Op::Load
-        | Op::Store
-        | Op::Const
+        Op::Eq => comparison(0),
+        Op::Ne => comparison(1),
+        Op::Lt => comparison(2),
+        Op::Le => comparison(3),
+        Op::Gt => comparison(4),
+        Op::Ge => comparison(5),
+        Op::Select => any(Pattern {
+            way: Way::Three,
+            needs: ELSE,
+            ..core(S::Select, 3)
+        }),
+        Op::Shl => shift(S::ShiftLeftLogical, S::ShiftLeftLogical),
+        Op::Shr => shift(S::ShiftRightArithmetic, S::ShiftRightLogical),
+        Op::MulAdd => {
+            let (mut int, mut float) = (core(S::IMul, 2), exact(S::FMul));
+            [int.way, float.way] = [Way::MulAdd; 2];
+            [int.needs, float.needs] = [ELSE; 2];
+            // Below 256.
+            [int.number, float.number] = [S::IAdd as u8, S::FAdd as u8];
+            numeric(int, float)
+        }
+        Op::Load => any(Pattern {
+            way: Way::Load,
+            ..NONE
+        }),
+        Op::Store => plain(Way::Store),
+        Op::VarSet => plain(Way::VarSet),
+        Op::If => plain(Way::If),
+        Op::Loop => plain(Way::Loop),
+        Op::Continuing => plain(Way::Continuing),
+        Op::Break => plain(Way::Break),
+        Op::End => plain(Way::End),
+        Op::WorkgroupBarrier => plain(Way::Barrier),
+        Op::Const
         | Op::Param
         | Op::GlobalId
         | Op::LocalId
@@ -167,12 +240,9 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         | Op::MinNan
         | Op::MaxNan
         | Op::Clamp
-        | Op::MulAdd
         | Op::AddSat
         | Op::SubSat
         | Op::Dot4Add
-        | Op::Shl
-        | Op::Shr
         | Op::RotateLeft
         | Op::RotateRight
         | Op::Clz
@@ -218,7 +288,6 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         | Op::AtomicXor
         | Op::AtomicExchange
         | Op::AtomicCompareExchange
-        | Op::WorkgroupBarrier
         | Op::MemoryFence
         | Op::Shuffle
         | Op::ShuffleXor
@@ -236,12 +305,7 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         | Op::SubgroupOr
         | Op::SubgroupXor
         | Op::SubgroupBarrier
-        | Op::If
         | Op::Else
-        | Op::End
-        | Op::Loop
-        | Op::Continuing
-        | Op::Break
         | Op::Continue
         | Op::Return => [NONE; KINDS],
     }
@@ -289,8 +353,8 @@ const fn same(int: S, bool_: S, float: S) -> [u32; 16] {
     by_code!(kinds, 0)
 }
 
-/// First words of comparisons (eq ne lt le gt ge) by the scalar of the operands.
-pub(super) static COMPARISONS: [[u32; 16]; 6] = [
+/// First words of comparisons (eq ne lt le gt ge) by the scalar of the operands, and none.
+pub(super) static COMPARISONS: [[u32; 16]; 8] = [
     same(S::IEqual, S::LogicalEqual, S::FOrdEqual),
     same(S::INotEqual, S::LogicalNotEqual, S::FUnordNotEqual),
     order(S::SLessThan, S::ULessThan, S::FOrdLessThan),
@@ -301,151 +365,12 @@ pub(super) static COMPARISONS: [[u32; 16]; 6] = [
         S::UGreaterThanEqual,
         S::FOrdGreaterThanEqual,
     ),
+    [0; 16],
+    [0; 16],
 ];
 
-/// The most instructions that the loop writes before ids are counted, and the most words of one.
-const LONGEST: usize = 128;
-const WIDEST: usize = 8;
-
-/// Whether an opcode has patterns, for some types.
+/// How an instruction is written.
 #[inline(always)]
-pub(super) fn has_patterns(op: Op) -> bool {
-    static HAVE: [bool; 256] = {
-        let mut have = [false; 256];
-        let mut i = 0;
-        while i < crate::op::COUNT {
-            let patterns = patterns(Op::ALL[i]);
-            let mut kind = 0;
-            while kind < KINDS {
-                have[Op::ALL[i] as usize] |= patterns[kind].needs != ELSE;
-                kind += 1;
-            }
-            i += 1;
-        }
-        have
-    };
-    HAVE[op as usize & 255]
-}
-
-impl Body<'_> {
-    /// The pattern of an instruction, if there is one and it is the one wanted.
-    #[inline(always)]
-    pub(super) fn fitting(&self, inst: &Inst) -> Option<&'static Pattern> {
-        let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
-        (pattern.needs & self.unfit == 0).then_some(pattern)
-    }
-
-    /// What [`Body::unfit`] is from the beginning.
-    pub(super) fn unfit(fma: Fma) -> u8 {
-        match fma {
-            Fma::Native => ELSE,
-            Fma::Exact => ELSE | FMA,
-        }
-    }
-
-    /// Writes one instruction of a pattern that fits, and declares what it needs; gives its id.
-    #[inline]
-    pub(super) fn single(&mut self, inst: &Inst, pattern: &Pattern) -> u32 {
-        let ty = self.w.ty(inst.ty);
-        let (a, b) = (self.val(inst.a), self.val(inst.b));
-        // The number of words is in the upper half.
-        let (first, count) = (pattern.head, (pattern.head >> 16) as usize);
-        if pattern.needs != 0 {
-            let (set, number, c) = (self.w.glsl(), pattern.number, self.val(inst.c));
-            let id = self.w.id();
-            let words = [first, ty, id, set, u32::from(number), a, b, c];
-            self.w.body.put_first(words, count);
-            return id;
-        }
-        let id = self.w.id();
-        self.w.body.put_first([first, ty, id, a, b], count);
-        if pattern.exact & !self.contract() {
-            self.w.marks.push(id);
-        }
-        id
-    }
-
-    /// Writes instructions as long as they have patterns that fit and nothing that they need is undeclared, up to
-    /// [`LONGEST`] of them.
-    ///
-    /// Operands that a pattern has not are written all the same, and then written over. Inlined, the loop would not keep
-    /// its counters in registers.
-    #[inline(never)]
-    pub(super) fn stretch(&mut self) {
-        let (insts, types) = (self.insts, &self.w.types);
-        let (glsl, contract) = (self.w.known_glsl(), self.contract());
-        let missing = if glsl == 0 { GLSL | FMA } else { 0 } | self.unfit;
-        let room = self.w.body.room(LONGEST * WIDEST + WIDEST);
-        let marks = self.w.marks.room(LONGEST);
-        let marks = if contract { &mut [] } else { marks };
-        let (Some(room), Some(values)) = (
-            room.first_chunk_mut::<{ LONGEST * WIDEST + WIDEST }>(),
-            self.s.values.get_mut(..insts.len()),
-        ) else {
-            return;
-        };
-        let unmarked = marks.len();
-        let (mut used, mut marks) = (0, marks.iter_mut());
-        let (mut at, mut next) = (self.at, self.w.next);
-        let end = insts.len().min(at.saturating_add(LONGEST));
-        while at < end {
-            let Some(inst) = insts.get(at) else { break };
-            let pattern = &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15];
-            // Codes are below 48.
-            let ty = types[inst.ty.code() as usize & 63];
-            if ty == 0 {
-                break;
-            }
-            // The verifier saw that earlier instructions made the operands, and unused ones are 0.
-            let val = |operand: u32| values.get(operand as usize).copied();
-            let (Some(a), Some(b)) = (val(inst.a), val(inst.b)) else {
-                break;
-            };
-            // So many instructions have fewer words than there are: nothing is cut off.
-            let to = room.get_mut(used % (LONGEST * WIDEST)..);
-            let Some(to) = to.and_then(|to| to.first_chunk_mut::<WIDEST>()) else {
-                break;
-            };
-            if pattern.needs == 0 {
-                [to[0], to[1], to[2], to[3], to[4]] = [pattern.head, ty, next, a, b];
-                if pattern.exact
-                    && let Some(mark) = marks.next()
-                {
-                    set(mark, next);
-                }
-            } else {
-                if pattern.needs & missing != 0 {
-                    break;
-                }
-                let Some(c) = val(inst.c) else { break };
-                [to[0], to[1], to[2]] = [pattern.head, ty, next];
-                [to[3], to[4]] = [glsl, u32::from(pattern.number)];
-                [to[5], to[6], to[7]] = [a, b, c];
-            }
-            if let Some(slot) = values.get_mut(at) {
-                *slot = next;
-            }
-            used += (pattern.head >> 16) as usize;
-            next = next.wrapping_add(1);
-            at += 1;
-        }
-        let marked = unmarked - marks.len();
-        self.at = at;
-        self.w.next = next;
-        self.w.body.advance(used);
-        self.w.marks.advance(marked);
-    }
-
-    /// A comparison, whose instruction goes by the type of the operands: false where one is NaN, `ne` true.
-    pub(super) fn compare(&mut self, inst: &Inst, row: &[u32; 16]) -> u32 {
-        let first = row[self.type_of(inst.a).code() as usize & 15];
-        if first == 0 {
-            return self.unsupported(inst, inst.ty, NO_FORM);
-        }
-        let ty = self.w.ty(Type::BOOL);
-        let (a, b) = (self.val(inst.a), self.val(inst.b));
-        let id = self.w.id();
-        self.w.body.put([first, ty, id, a, b]);
-        id
-    }
+pub(super) fn pattern(inst: &Inst) -> &'static Pattern {
+    &PATTERNS[inst.op as usize & 255][inst.ty.code() as usize & 15]
 }

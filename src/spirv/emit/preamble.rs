@@ -1,9 +1,9 @@
 //! What a module begins with: header, capabilities, extensions, memory model, entry points, execution modes.
 
 use super::options::{MemoryModel, Version};
+use super::section::{Section, string_words};
 use super::sections::head;
-use super::tape::Tape;
-use spirv::{Capability, ExecutionModel, Op};
+use spirv::{Capability, ExecutionMode, ExecutionModel, Op};
 
 /// Capabilities that a module may need, as bits in the order of [`CAPABILITIES`].
 pub(super) mod cap {
@@ -87,66 +87,57 @@ const EXTENSIONS: [(&str, u32, Option<Version>); 6] = [
     ),
 ];
 
-/// Appends a literal string (SPIR-V section 2.2.1): UTF-8, little-endian in its words, a NUL at the end.
-pub(super) fn push_string(out: &mut Tape, text: &str) {
-    let (quads, rest) = text.as_bytes().as_chunks::<4>();
-    let mut last = [0; 4];
-    for (to, &from) in last.iter_mut().zip(rest) {
-        *to = from;
-    }
-    let room = out.room(quads.len() + 1).iter_mut();
-    for (to, &quad) in room.zip(quads.iter().chain([&last])) {
-        *to = u32::from_le_bytes(quad);
-    }
-    out.advance(quads.len() + 1);
-}
-
-/// The words of such a string.
-pub(super) fn string_words(text: &str) -> usize {
-    text.len() / 4 + 1
-}
-
 /// The words from the header to the execution modes, those of all entry points behind the last of these.
 ///
 /// Those up to the memory model are written last, since capabilities turn up on the way; but one module mostly needs what
 /// the one before needed, so that they stay until they are to be others.
 #[derive(Debug, Default)]
 pub(super) struct Preamble {
-    words: Tape,
+    words: Section,
     /// The number of words up to the memory model, and what they were written for.
     kept: usize,
     kept_for: Option<(u32, bool, Version, MemoryModel)>,
+    /// The number of words up to the last entry point.
+    entries: usize,
     /// Memory to write others in.
-    spare: Tape,
-    modes: Tape,
+    spare: Section,
 }
 
 impl Preamble {
     pub(super) fn clear(&mut self) {
         self.words.truncate(self.kept);
-        self.modes.clear();
+        self.entries = self.kept;
     }
 
-    /// The words in two parts, right once [`Preamble::finish`] has been called.
-    pub(super) fn words(&self) -> [&[u32]; 2] {
-        [self.words.words(), self.modes.words()]
+    /// The words, right once [`Preamble::finish`] has been called.
+    pub(super) fn words(&self) -> &[u32] {
+        self.words.words()
     }
 
-    /// Appends an `OpEntryPoint` that names `interface`.
-    pub(super) fn entry_point(&mut self, id: u32, name: &str, interface: &[u32]) {
+    /// Adds an `OpEntryPoint` that names `interface`, and its `LocalSize`.
+    pub(super) fn entry_point(&mut self, id: u32, name: &str, interface: &[u32], size: [u32; 3]) {
+        let before = self.words.len();
         // The kernel's words were counted before anything of it was written.
         let words = 3 + string_words(name) + interface.len();
         let model = ExecutionModel::GLCompute as u32;
         self.words
             .put([head(Op::EntryPoint, words as u32), model, id]);
-        push_string(&mut self.words, name);
+        self.words.string(name);
         self.words.extend_from_slice(interface);
+        if self.entries < before {
+            // In front of the modes of the kernels before.
+            self.words.rotate(self.entries, words);
+        }
+        self.entries += words;
+        let (first, mode) = (head(Op::ExecutionMode, 6), ExecutionMode::LocalSize as u32);
+        let [x, y, z] = size;
+        self.words.put([first, id, mode, x, y, z]);
     }
 
-    /// Appends the first `count` words: execution modes.
+    /// Adds the first `count` words: execution modes.
     #[inline(always)]
     pub(super) fn modes<const N: usize>(&mut self, words: [u32; N], count: usize) {
-        self.modes.put_first(words, count);
+        self.words.put_first(words, count);
     }
 
     /// Writes what comes up to the memory model: `caps` are bits of [`cap`], `glsl` is the id of GLSL.std.450 or 0.
@@ -188,12 +179,12 @@ impl Preamble {
         for (name, brought_by, core) in EXTENSIONS {
             if caps & brought_by != 0 && core.is_none_or(|core| version < core) {
                 out.push(head(Op::Extension, 1 + string_words(name) as u32));
-                push_string(out, name);
+                out.string(name);
             }
         }
         if glsl {
             out.put([head(Op::ExtInstImport, 6), 0]);
-            push_string(out, "GLSL.std.450");
+            out.string("GLSL.std.450");
         }
         let model = match model {
             MemoryModel::Glsl450 => spirv::MemoryModel::GLSL450,

@@ -237,7 +237,7 @@ impl<W: Width + Bits> Sink<W> for Recipe<'_, '_> {
             self.body.w.constant(self.int, 0),
             self.body.w.constant(self.int, 1),
         );
-        let before = self.body.label;
+        let before = self.body.s.flow.label;
         let [header, inside, continue_, merge, next, count, counted, at] =
             core::array::from_fn(|_| self.body.w.id());
         self.body.w.branch(header);

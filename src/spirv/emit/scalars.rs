@@ -4,8 +4,9 @@ use super::body::Body;
 use super::error::Error;
 use super::options::{Overflow, Version};
 use super::sections::head;
+use super::types::Row;
 use crate::kernel::{Inst, carrier, push_constant_slot};
-use crate::types::{Access, Scalar, Type};
+use crate::types::{Access, Type};
 use spirv::{Decoration, Op as S, StorageClass};
 
 /// The block of scalars.
@@ -17,7 +18,15 @@ pub(super) struct Scalars {
 
 impl Body<'_> {
     pub(super) fn param(&mut self, inst: &Inst) -> u32 {
-        let carried = carrier(inst.ty);
+        let carried = Row::of(inst.ty).carrier;
+        if carried == inst.ty {
+            return self.scalar(inst.a, carried);
+        }
+        self.narrow_param(inst, carried)
+    }
+
+    #[inline(never)]
+    fn narrow_param(&mut self, inst: &Inst, carried: Type) -> u32 {
         let value = self.scalar(inst.a, carried);
         match inst.ty {
             Type::BOOL => self.w.test(S::INotEqual, value, 0),
@@ -28,6 +37,7 @@ impl Body<'_> {
     }
 
     /// Reads a member of the block of scalars.
+    #[inline(never)]
     pub(super) fn scalar(&mut self, member: u32, ty: Type) -> u32 {
         let block = match self.scalars {
             Some(block) => block,
@@ -35,62 +45,91 @@ impl Body<'_> {
         };
         let (id, member) = (self.w.ty(ty), self.w.u32(member));
         let pointer = self.w.pointer(block.class, id);
-        let chain = self.w.op2(S::AccessChain, pointer, block.var, member);
-        self.w.op1(S::Load, id, chain)
+        let (chain, value) = (self.w.id(), self.w.id());
+        let (first, second) = (head(S::AccessChain, 5), head(S::Load, 4));
+        self.w.body.put([
+            first, pointer, chain, block.var, member, second, id, value, chain,
+        ]);
+        value
     }
 
-    #[cold]
+    #[inline(never)]
     fn declare_scalars(&mut self) -> Scalars {
-        let kernel = self.kernel;
-        let (bytes, members) = self.scalars_size();
+        let (kernel, options) = (self.kernel, self.options);
+        let (bytes, members) = self.scalars_size;
         for d in kernel.scalars() {
-            self.w.ty(carrier(d.ty));
+            self.w.ty(Row::of(d.ty).carrier);
         }
-        let hidden = members - kernel.scalars().len() as u64;
-        let u32_ty = if hidden > 0 { self.w.ty(Type::U32) } else { 0 };
+        let hidden = members > kernel.scalars().len() as u64;
+        if hidden {
+            self.w.ty(Type::U32);
+        }
         let block = self.w.id();
         // `begin` checked the number of members.
-        self.w
-            .globals
-            .put([head(S::TypeStruct, 2 + members as u32), block]);
+        let first = head(S::TypeStruct, 2 + members as u32);
+        self.w.globals.put([first, block]);
         let mut end = 0;
         for (member, d) in (0u32..).zip(kernel.scalars()) {
-            let id = self.w.ty(carrier(d.ty));
-            self.w.globals.push(id);
-            if let Some(ty) = d.ty.scalar() {
-                let (offset, next) = push_constant_slot(end, ty);
-                // Offsets stay below 16 bytes a member, and members below 2^14.
-                self.w.member_offset(block, member, offset as u32);
-                end = next;
-            }
-            if self.options.names {
-                self.w.member_name(block, member, kernel.name_of(d.name));
-            }
+            end = self.declare_scalar(block, member, d.ty, end);
         }
-        for member in (kernel.scalars().len() as u32..).take(hidden as usize) {
-            self.w.globals.push(u32_ty);
-            let (offset, next) = push_constant_slot(end, Scalar::U32);
-            self.w.member_offset(block, member, offset as u32);
-            end = next;
+        if hidden | options.names {
+            self.declare_others(block, end);
         }
         self.w.decorate(block, Decoration::Block);
-        let fits = bytes <= u64::from(self.options.limits.push_constant_bytes);
-        let scalars = match self.options.overflow {
-            Overflow::Uniform { set, binding } if !fits => self.uniform_block(block, set, binding),
-            Overflow::Uniform { .. } | Overflow::Error => {
-                let class = StorageClass::PushConstant;
-                let pointer = self.w.new_pointer(class, block);
-                let var = self.w.variable(class, pointer, None);
-                Scalars { var, class }
-            }
+        let mut scalars = Scalars {
+            var: 0,
+            class: StorageClass::PushConstant,
         };
-        if self.options.version >= Version::V1_4 {
+        if let Overflow::Uniform { set, binding } = options.overflow
+            && bytes > u64::from(options.limits.push_constant_bytes)
+        {
+            scalars = self.uniform_block(block, set, binding);
+        } else {
+            scalars.var = self.w.new_variable(scalars.class, block);
+        }
+        if options.version >= Version::V1_4 {
             self.s.interface.push(scalars.var);
         }
         self.scalars = Some(scalars);
         scalars
     }
 
+    /// The next member of the block, behind `end`; gives its own end.
+    #[inline(always)]
+    fn declare_scalar(&mut self, block: u32, member: u32, ty: Type, end: u64) -> u64 {
+        let row = Row::of(ty);
+        debug_assert_eq!(row.carrier, carrier(ty), "as the signature says");
+        let id = self.w.ty(row.carrier);
+        self.w.globals.push(id);
+        debug_assert_eq!(
+            Some(row.slot(end)),
+            ty.scalar().map(|ty| push_constant_slot(end, ty)),
+            "as the signature says"
+        );
+        let (offset, end) = row.slot(end);
+        // Offsets stay below 16 bytes a member, and members below 2^14.
+        self.w.member_offset(block, member, offset as u32);
+        end
+    }
+
+    /// What few blocks have: lengths that the host fills in, and names.
+    #[cold]
+    #[inline(never)]
+    fn declare_others(&mut self, block: u32, mut end: u64) {
+        let scalars = self.kernel.scalars();
+        // Fewer than 2^14.
+        for member in scalars.len() as u32..self.scalars_size.1 as u32 {
+            end = self.declare_scalar(block, member, Type::U32, end);
+        }
+        if self.options.names {
+            for (member, d) in (0u32..).zip(scalars) {
+                let name = self.kernel.name_of(d.name);
+                self.w.member_name(block, member, name);
+            }
+        }
+    }
+
+    #[cold]
     fn uniform_block(&mut self, block: u32, set: u32, binding: u32) -> Scalars {
         let taken = |d: &crate::kernel::BufferDecl| d.set == set && d.binding == binding;
         if let Some(buffer) = self.kernel.buffers().iter().position(taken) {
@@ -107,8 +146,7 @@ impl Body<'_> {
             0
         });
         let class = StorageClass::Uniform;
-        let pointer = self.w.new_pointer(class, block);
-        let var = self.w.variable(class, pointer, None);
+        let var = self.w.new_variable(class, block);
         self.w.bind(var, set, binding, Access::ReadWrite);
         Scalars { var, class }
     }

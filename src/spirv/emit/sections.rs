@@ -3,13 +3,14 @@
 //! Functions, most of a long module, are written where they stay; what precedes them is put in front at the end. So the
 //! module is never copied as a whole: [`Writer::join`] gives it where it was written.
 
-use super::interner::{Ids, Interner};
+use super::interner::{IdTable, Ids, Interner};
 use super::marks::Marks;
 use super::options::{MemoryModel, Version};
-use super::preamble::{Preamble, push_string, string_words};
+use super::preamble::Preamble;
+use super::section::{Section, string_words};
 use super::tape::Tape;
 use crate::types::Access;
-use spirv::{Decoration, Op};
+use spirv::{Decoration, Op, StorageClass};
 
 /// The first word of an instruction: how many words it has, and its opcode.
 #[inline(always)]
@@ -24,15 +25,15 @@ const FRONT: usize = 512;
 #[derive(Debug)]
 pub(super) struct Writer {
     pub preamble: Preamble,
-    pub names: Tape,
-    annotations: Tape,
+    pub names: Section,
+    annotations: Section,
     /// Those that follow the annotations.
     pub marks: Marks,
     /// Types, constants and global variables, in the order in which they were needed.
-    pub globals: Tape,
+    pub globals: Section,
     /// What stands before the instructions of the first function: `OpFunction`, the first label, the variables. Behind it
     /// the same of a later function, until that has ended.
-    pub locals: Tape,
+    pub locals: Section,
     /// All functions, but for what is in `locals`, behind the room for what precedes them.
     pub body: Tape,
     /// That room, which grows with the greatest module.
@@ -46,16 +47,20 @@ pub(super) struct Writer {
     /// The next free id. The loop over a kernel's instructions bounds it, see [`super::body::Body::run`].
     pub next: u32,
     /// The id of GLSL.std.450 once it is needed.
-    glsl: u32,
+    pub(super) glsl: u32,
     pub(super) interner: Interner,
-    /// The ids of types by their codes.
-    pub(super) types: [u32; 64],
+    /// The ids of types by their codes, which are below 48.
+    pub(super) types: [u32; 256],
     /// The ids of small u32 constants by their values, which the interner has not.
     pub(super) small: Ids,
+    /// The types of pointers to blocks of storage buffers by the ids of their elements' types.
+    pub(super) blocks: Ids,
+    /// The ids of pointer types by storage class and the ids of the types that they point to.
+    pub(super) pointers: IdTable<16>,
     /// That of a function without parameters, once one has begun.
     pub(super) function_type: u32,
     /// The built-in variables, by [`super::builtins::Builtin`].
-    pub(super) builtins: [u32; super::builtins::COUNT],
+    pub(super) builtins: [super::builtins::Variable; super::builtins::COUNT],
     /// Their types: of a scalar, and of a vector.
     pub(super) inputs: [super::builtins::Input; 2],
     /// Global variables made for all the kernels of the module.
@@ -70,11 +75,11 @@ impl Default for Writer {
     fn default() -> Writer {
         Writer {
             preamble: Preamble::default(),
-            names: Tape::default(),
-            annotations: Tape::default(),
+            names: Section::default(),
+            annotations: Section::default(),
             marks: Marks::default(),
-            globals: Tape::default(),
-            locals: Tape::default(),
+            globals: Section::default(),
+            locals: Section::default(),
             body: Tape::default(),
             front: FRONT,
             first_locals: 0,
@@ -83,10 +88,12 @@ impl Default for Writer {
             next: 1,
             glsl: 0,
             interner: Interner::default(),
-            types: [0; 64],
+            types: [0; 256],
             small: Ids::default(),
+            blocks: Ids::default(),
+            pointers: IdTable::default(),
             function_type: 0,
-            builtins: [0; super::builtins::COUNT],
+            builtins: Default::default(),
             inputs: Default::default(),
             variables: 0,
             fma64: 0,
@@ -115,6 +122,8 @@ impl Writer {
             interner,
             types,
             small,
+            blocks,
+            pointers,
             function_type,
             builtins,
             inputs,
@@ -134,10 +143,14 @@ impl Writer {
         *next = 1;
         *glsl = 0;
         interner.clear();
-        *types = [0; 64];
+        if let Some(used) = types.first_chunk_mut::<48>() {
+            *used = [0; 48];
+        }
         small.clear();
+        pointers.clear();
+        blocks.clear();
         *function_type = 0;
-        *builtins = [0; super::builtins::COUNT];
+        *builtins = Default::default();
         *inputs = Default::default();
         *variables = 0;
         *fma64 = 0;
@@ -150,12 +163,6 @@ impl Writer {
         let id = self.next;
         self.next = id.wrapping_add(1);
         id
-    }
-
-    /// The id of GLSL.std.450, or 0 while nothing needed it.
-    #[inline]
-    pub(super) fn known_glsl(&self) -> u32 {
-        self.glsl
     }
 
     /// The id of GLSL.std.450.
@@ -247,6 +254,7 @@ impl Writer {
     }
 
     #[cold]
+    #[inline(never)]
     fn write_some_marks(&mut self) {
         self.annotations.extend_from_slice(self.marks.words());
         self.marks.clear();
@@ -262,21 +270,42 @@ impl Writer {
         self.annotate([head(Op::Decorate, 4), id, decoration as u32, value]);
     }
 
+    /// A storage buffer, given the type of a pointer to its block; with its descriptor set and binding, and what is not done
+    /// to it.
+    #[inline(never)]
+    pub(super) fn buffer(&mut self, block: u32, set: u32, binding: u32, access: Access) -> u32 {
+        if self.globals.lacks(4) | self.annotations.lacks(11) | !self.marks.is_empty() {
+            return self.buffer_slowly(block, set, binding, access);
+        }
+        let var = self.variable(StorageClass::StorageBuffer, block);
+        self.bind(var, set, binding, access);
+        var
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn buffer_slowly(&mut self, block: u32, set: u32, binding: u32, access: Access) -> u32 {
+        self.write_marks();
+        self.globals.reserve(64);
+        self.annotations.reserve(64);
+        self.buffer(block, set, binding, access)
+    }
+
     /// The descriptor set and binding of a variable, and what is not done to it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bind(&mut self, var: u32, set: u32, binding: u32, access: Access) {
         let (not, words) = match access {
-            Access::Read => (Decoration::NonWritable, 11),
-            Access::Write => (Decoration::NonReadable, 11),
+            Access::Read => (Decoration::NonWritable as u32, 11),
+            Access::Write => (Decoration::NonReadable as u32, 11),
             // Without the third.
-            Access::ReadWrite => (Decoration::NonWritable, 8),
+            Access::ReadWrite => (0, 8),
         };
         let [one, none] = [head(Op::Decorate, 4), head(Op::Decorate, 3)];
         let [in_set, bound] = [Decoration::DescriptorSet as u32, Decoration::Binding as u32];
         self.write_marks();
         self.annotations.put_first(
             [
-                one, var, in_set, set, one, var, bound, binding, none, var, not as u32,
+                one, var, in_set, set, one, var, bound, binding, none, var, not,
             ],
             words,
         );
@@ -294,7 +323,7 @@ impl Writer {
             // At most 4096 bytes of name.
             let words = 2 + string_words(text) as u32;
             self.names.put([head(Op::Name, words), id]);
-            push_string(&mut self.names, text);
+            self.names.string(text);
         }
     }
 
@@ -303,7 +332,7 @@ impl Writer {
         if !text.is_empty() {
             let words = 3 + string_words(text) as u32;
             self.names.put([head(Op::MemberName, words), id, member]);
-            push_string(&mut self.names, text);
+            self.names.string(text);
         }
     }
 
@@ -336,60 +365,63 @@ impl Writer {
         self.body.put([head(Op::LoopMerge, 4), merge, continue_, 0]);
     }
 
-    /// Begins a function of type `ty` that returns `returns`: `OpFunction`; parameters and the first label follow.
-    pub(super) fn begin_function(&mut self, id: u32, returns: u32, ty: u32) {
-        self.locals.put([head(Op::Function, 5), returns, id, 0, ty]);
-    }
-
     pub(super) fn end_function(&mut self) {
         self.body.push(head(Op::FunctionEnd, 1));
         if self.first_locals == 0 {
             self.first_locals = self.locals.len();
         } else {
-            let locals = self.locals.words();
-            let later = locals.get(self.first_locals..).unwrap_or(&[]);
-            self.body.insert(self.function, later);
-            self.locals.truncate(self.first_locals);
+            self.end_later_function();
         }
         self.function = self.body.len();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_later_function(&mut self) {
+        let locals = self.locals.words();
+        let later = locals.get(self.first_locals..).unwrap_or(&[]);
+        self.body.insert(self.function, later);
+        self.locals.truncate(self.first_locals);
     }
 
     /// The whole module.
     pub(super) fn join(&mut self, version: Version, model: MemoryModel) -> &[u32] {
         let (caps, glsl, next) = (self.caps, self.glsl, self.next);
         self.preamble.finish(caps, glsl, next, version, model);
-        let [preamble, modes] = self.preamble.words();
         let sections = [
-            preamble,
-            modes,
+            self.preamble.words(),
             self.names.words(),
             self.annotations.words(),
             self.marks.words(),
             self.globals.words(),
             self.locals.words(),
         ];
-        let length = sections.iter().map(|section| section.len()).sum();
+        let length = length_of(&sections);
         if length > self.front {
             // Once for the greatest module.
             self.body.move_up(self.front, length);
             self.front += length;
         }
         let module = self.body.all_from(self.front - length);
-        let mut front = &mut *module;
-        for section in sections {
-            place(&mut front, section);
-        }
+        place(module, &sections);
         module
     }
 }
 
-/// Copies a section to the beginning of `front`, and moves that behind it.
-#[inline(always)]
-fn place(front: &mut &mut [u32], section: &[u32]) {
-    if !section.is_empty()
-        && let Some((to, rest)) = core::mem::take(front).split_at_mut_checked(section.len())
-    {
+/// The words of some sections, in a small loop.
+#[inline(never)]
+fn length_of(sections: &[&[u32]]) -> usize {
+    sections.iter().map(|section| section.len()).sum()
+}
+
+/// Copies sections to the beginning of `front`, in a small loop too.
+#[inline(never)]
+fn place(mut front: &mut [u32], sections: &[&[u32]]) {
+    for section in sections {
+        let Some((to, rest)) = front.split_at_mut_checked(section.len()) else {
+            return;
+        };
         to.copy_from_slice(section);
-        *front = rest;
+        front = rest;
     }
 }

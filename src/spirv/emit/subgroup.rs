@@ -70,7 +70,7 @@ impl Body<'_> {
         let first = self.w.op2(S::ISub, ty, index, lane);
         let rest = self.w.op2(S::ISub, ty, threads, first);
         let active = self.w.ext2(Gl::UMin, ty, size, rest);
-        if self.s.frames.is_empty() && self.nested == 0 {
+        if self.s.flow.is_outside() && self.nested == 0 {
             self.active = active;
         }
         active
@@ -104,6 +104,7 @@ impl Body<'_> {
 
     /// The shuffles and the broadcast. An operand that is no constant goes through `OpGroupNonUniformShuffle`, since
     /// the others may want it to be the same in every lane.
+    #[inline(never)]
     pub(super) fn shuffle(&mut self, inst: &Inst) -> u32 {
         let (value, operand) = (self.val(inst.a), self.val(inst.b));
         let known = self.known(inst.b);
@@ -198,6 +199,7 @@ impl Body<'_> {
         self.w.op3(S::Select, id, first, identity, value)
     }
 
+    #[inline(never)]
     pub(super) fn reduction(&mut self, inst: &Inst) -> u32 {
         let kind = Kind::of(inst.flags);
         let value = self.val(inst.a);

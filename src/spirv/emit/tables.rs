@@ -28,7 +28,7 @@ impl Writer {
             .put([head(S::ConstantComposite, 3 + len), array, constant]);
         self.globals.extend(items);
         let pointer = self.pointer(StorageClass::Private, array);
-        self.variable(StorageClass::Private, pointer, Some(constant))
+        self.initialized(StorageClass::Private, pointer, constant)
     }
 }
 

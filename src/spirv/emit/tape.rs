@@ -10,28 +10,14 @@ pub(super) struct Tape {
 }
 
 impl Tape {
-    pub(super) fn clear(&mut self) {
-        self.len = 0;
-    }
-
     /// Begins anew, behind so many words that are written last: see [`Tape::all_from`].
     pub(super) fn begin_at(&mut self, front: usize) {
         self.len = front;
     }
 
-    /// Forgets what is behind the first `words`.
-    pub(super) fn truncate(&mut self, words: usize) {
-        self.len = self.len.min(words);
-    }
-
     /// The number of words, with those to be written in front.
     pub(super) fn len(&self) -> usize {
         self.len
-    }
-
-    /// The words written.
-    pub(super) fn words(&self) -> &[u32] {
-        self.memory.get(..self.len).unwrap_or(&[])
     }
 
     /// A word that has been written.
@@ -51,31 +37,12 @@ impl Tape {
         self.put_first(words, N);
     }
 
-    /// Appends two instructions.
-    #[inline(always)]
-    pub(super) fn put_both<const A: usize, const B: usize>(&mut self, a: [u32; A], b: [u32; B]) {
-        // At most twice, as below.
-        loop {
-            let room = self.memory.get_mut(self.len..self.len + (A + B));
-            if let Some(room) = room
-                && let Some((first, rest)) = room.split_first_chunk_mut()
-                && let Some(second) = rest.first_chunk_mut()
-            {
-                (*first, *second) = (a, b);
-                break;
-            }
-            self.grow(A + B);
-        }
-        self.len += A + B;
-    }
-
     /// Appends the first `count` of these words.
     #[inline(always)]
     pub(super) fn put_first<const N: usize>(&mut self, words: [u32; N], count: usize) {
         // At most twice. Nothing takes the words' address, which would send them through the stack.
         loop {
-            let room = self.memory.get_mut(self.len..self.len + N);
-            if let Some(room) = room.and_then(|room| room.first_chunk_mut()) {
+            if let Some(room) = self.behind(self.len) {
                 *room = words;
                 break;
             }
@@ -92,11 +59,6 @@ impl Tape {
             room.copy_from_slice(words);
             self.len += words.len();
         }
-    }
-
-    /// Appends the words of an iterator.
-    pub(super) fn extend(&mut self, words: impl Iterator<Item = u32>) {
-        words.for_each(|word| self.push(word));
     }
 
     /// Puts words in front of the one that is at `at`.
@@ -140,6 +102,30 @@ impl Tape {
         self.memory.resize(len, 0);
     }
 
+    /// The room behind the first `len` words, if there is as much.
+    #[inline(always)]
+    pub(super) fn behind<const N: usize>(&mut self, len: usize) -> Option<&mut [u32; N]> {
+        // It is below; the compiler sees now that the sum does not overflow.
+        let len = len & (usize::MAX >> 1);
+        self.memory.get_mut(len..len + N)?.first_chunk_mut()
+    }
+
+    /// Takes the first `len` words as written: see [`Tape::behind`].
+    #[inline(always)]
+    pub(super) fn set_len(&mut self, len: usize) {
+        self.len = len;
+    }
+
+    /// Makes room for so many words if there is none; gives whether there was not.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self, words: usize) -> bool {
+        let full = self.memory.len().saturating_sub(self.len) < words;
+        if full {
+            self.grow(words);
+        }
+        full
+    }
+
     /// Takes the first `words` of the room as written.
     #[inline(always)]
     pub(super) fn advance(&mut self, words: usize) {
@@ -155,24 +141,25 @@ mod tests {
     fn words_follow_each_other_however_they_are_written() {
         let mut tape = Tape::default();
         for round in 0..3 {
+            tape.begin_at(2);
             tape.push(1);
             tape.put([2, 3]);
             tape.put_first([4, 5, 9, 9], 2);
-            tape.put_both([6, 6], [6]);
-            tape.extend_from_slice(&[6; 300]);
-            tape.extend(7..=8);
-            tape.insert(1, &[10, 11]);
+            tape.extend_from_slice(&[6; 303]);
+            tape.insert(3, &[10, 11]);
+            let len = tape.len();
+            tape.make_room(4);
+            if let Some(room) = tape.behind(len) {
+                *room = [7, 8, 9, 9];
+            }
+            tape.set_len(len + 2);
             let mut expected = vec![1, 10, 11, 2, 3, 4, 5];
             expected.extend([6; 303]);
             expected.extend([7, 8]);
-            assert_eq!(tape.words(), expected, "round {round}");
-            assert_eq!(tape.get_mut(6), Some(&mut 5));
-            assert_eq!(tape.get_mut(312), None);
-            tape.truncate(312);
-            assert_eq!(tape.len(), 312);
-            tape.truncate(2);
-            assert_eq!(tape.words(), [1, 10]);
-            tape.clear();
+            assert_eq!(tape.all_from(2), expected, "round {round}");
+            assert_eq!(tape.get_mut(8), Some(&mut 5));
+            assert_eq!(tape.get_mut(314), None);
+            assert_eq!(tape.len(), 314);
         }
     }
 
@@ -181,7 +168,9 @@ mod tests {
         let mut tape = Tape::default();
         for (front, wider) in [(0, 1), (2, 3), (5, 5), (5, 2000), (2000, 2001)] {
             tape.begin_at(front);
-            tape.extend(0..1000);
+            for word in 0..1000 {
+                tape.push(word);
+            }
             tape.move_up(front, wider - front);
             let all = tape.all_from(1);
             all[..wider - 1].fill(u32::MAX);

@@ -34,7 +34,7 @@ impl Body<'_> {
         let step = self.kernel.workgroup_threads().min(1 << 31);
         let (step, len) = (self.w.u32(step), self.w.u32(len));
         let (u32_ty, bool_ty) = (self.w.ty(Type::U32), self.w.ty(Type::BOOL));
-        let before = self.label;
+        let before = self.s.flow.label;
         let [header, body, continue_, merge, next] = core::array::from_fn(|_| self.w.id());
         self.w.branch(header);
         self.w.label(header);
