@@ -113,33 +113,31 @@ impl Interner {
     }
 }
 
-/// Ids by numbers below 64, in so many rows. Emptied by forgetting which there are.
+/// Ids by numbers below 64 times the number of rows. Emptied by forgetting which there are.
 #[derive(Debug)]
-pub(super) struct IdTable<const ROWS: usize> {
+pub(super) struct Ids<const ROWS: usize> {
     /// Those there, as bits.
     there: [u64; ROWS],
     ids: [[u32; 64]; ROWS],
 }
 
-/// One row.
-pub(super) type Ids = IdTable<1>;
-
-impl<const ROWS: usize> Default for IdTable<ROWS> {
-    fn default() -> IdTable<ROWS> {
-        IdTable {
+impl<const ROWS: usize> Default for Ids<ROWS> {
+    fn default() -> Ids<ROWS> {
+        Ids {
             there: [0; ROWS],
             ids: [[0; 64]; ROWS],
         }
     }
 }
 
-impl<const ROWS: usize> IdTable<ROWS> {
+impl<const ROWS: usize> Ids<ROWS> {
     #[inline(always)]
     pub(super) fn clear(&mut self) {
         self.there = [0; ROWS];
     }
 
-    /// The id of a number in a row, modulo the number of rows, if there is one.
+    /// The id of the `n`th number of a row, modulo the number of rows, if there is one; of the 64th and later ones there
+    /// is none.
     #[inline(always)]
     pub(super) fn get_in(&self, row: usize, n: u32) -> Option<u32> {
         let row = row % ROWS;
@@ -147,7 +145,7 @@ impl<const ROWS: usize> IdTable<ROWS> {
         there.then_some(self.ids[row][n as usize & 63])
     }
 
-    /// Gives a number its id; one of 64 and more gets none, as is given.
+    /// Gives the `n`th number of a row its id; the 64th and later ones get none, as is given.
     #[inline(always)]
     pub(super) fn set_in(&mut self, row: usize, n: u32, id: u32) -> bool {
         let row = row % ROWS;
@@ -159,16 +157,21 @@ impl<const ROWS: usize> IdTable<ROWS> {
         small
     }
 
-    /// The id of a number in the first row.
+    /// The id of a number, if there is one.
     #[inline(always)]
     pub(super) fn get(&self, n: u32) -> Option<u32> {
-        self.get_in(0, n)
+        let row = (n >> 6) as usize;
+        if row >= ROWS {
+            return None;
+        }
+        self.get_in(row, n & 63)
     }
 
-    /// Gives a number its id in the first row.
+    /// Gives a number its id; one that is too great gets none, as is given.
     #[inline(always)]
     pub(super) fn set(&mut self, n: u32, id: u32) -> bool {
-        self.set_in(0, n, id)
+        let row = (n >> 6) as usize;
+        row < ROWS && self.set_in(row, n & 63, id)
     }
 }
 
@@ -193,11 +196,11 @@ mod tests {
 
     #[test]
     fn small_numbers_have_ids_of_their_own() {
-        let mut ids = Ids::default();
-        for n in [0, 63, 64, u32::MAX] {
+        let mut ids = Ids::<2>::default();
+        for n in [0, 63, 64, 127, 128, u32::MAX] {
             assert_eq!(ids.get(n), None);
-            assert_eq!(ids.set(n, n ^ 5), n < 64);
-            assert_eq!(ids.get(n), (n < 64).then_some(n ^ 5));
+            assert_eq!(ids.set(n, n ^ 5), n < 128);
+            assert_eq!(ids.get(n), (n < 128).then_some(n ^ 5));
         }
         ids.clear();
         assert_eq!(ids.get(63), None);

@@ -41,7 +41,7 @@ pub(super) struct Object {
     pub member: u32,
     /// Memory operands of every access.
     pub access: u32,
-    /// Loads and stores need no memory operands, no cast and no check: see [`super::plain`].
+    /// Loads and stores need no memory operands, no cast and no check: see [`super::stretch`].
     pub plain: bool,
     pub length: Length,
     /// The member of the block of scalars that holds its length.

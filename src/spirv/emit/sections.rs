@@ -3,7 +3,7 @@
 //! Functions, most of a long module, are written where they stay; what precedes them is put in front at the end. So the
 //! module is never copied as a whole: [`Writer::join`] gives it where it was written.
 
-use super::interner::{IdTable, Ids, Interner};
+use super::interner::{Ids, Interner};
 use super::marks::Marks;
 use super::options::{MemoryModel, Version};
 use super::preamble::Preamble;
@@ -18,6 +18,8 @@ pub(super) const fn head(op: Op, words: u32) -> u32 {
     words << 16 | op as u32
 }
 
+/// Small constants are below 64 times as much: among them the lengths of most arrays, and what barriers order.
+const SMALL: usize = 8;
 /// The room in front of the functions of the first module: enough for what precedes those of a small kernel.
 const FRONT: usize = 512;
 
@@ -52,11 +54,12 @@ pub(super) struct Writer {
     /// The ids of types by their codes, which are below 48.
     pub(super) types: [u32; 256],
     /// The ids of small u32 constants by their values, which the interner has not.
-    pub(super) small: Ids,
+    pub(super) small: Ids<SMALL>,
     /// The types of pointers to blocks of storage buffers by the ids of their elements' types.
-    pub(super) blocks: Ids,
-    /// The ids of pointer types by storage class and the ids of the types that they point to.
-    pub(super) pointers: IdTable<16>,
+    pub(super) blocks: Ids<1>,
+    /// The ids of pointer types by storage class and the small ids of the types that they point to: see
+    /// [`Writer::pointer`].
+    pub(super) pointers: Ids<16>,
     /// That of a function without parameters, once one has begun.
     pub(super) function_type: u32,
     /// The built-in variables, by [`super::builtins::Builtin`].
@@ -91,7 +94,7 @@ impl Default for Writer {
             types: [0; 256],
             small: Ids::default(),
             blocks: Ids::default(),
-            pointers: IdTable::default(),
+            pointers: Ids::default(),
             function_type: 0,
             builtins: Default::default(),
             inputs: Default::default(),

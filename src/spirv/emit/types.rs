@@ -240,7 +240,7 @@ impl Writer {
     /// A pointer type. Those to types with small ids, which are most of them, have tables of their own.
     #[inline(always)]
     pub(super) fn pointer(&mut self, class: StorageClass, to: u32) -> u32 {
-        // Vulkan's are below 16.
+        // Vulkan's classes are below 16.
         match self.pointers.get_in(class as usize, to) {
             Some(id) => id,
             None => self.declare_pointer(class, to),
@@ -438,29 +438,31 @@ impl Writer {
     pub(super) fn u32(&mut self, value: u32) -> u32 {
         match self.small.get(value) {
             Some(id) => id,
-            None if value < 64 => self.declare_small(value),
-            None => self.interned(Type::U32, u64::from(value)),
+            None => self.declare_u32(value),
         }
     }
 
     #[inline(never)]
-    fn declare_small(&mut self, value: u32) -> u32 {
+    fn declare_u32(&mut self, value: u32) -> u32 {
         let ty = self.types[usize::from(Type::U32.code())];
         if (ty == 0) | self.globals.lacks(4) {
-            return self.declare_small_slowly(value);
+            return self.declare_u32_slowly(value);
         }
-        let id = self.id();
+        let id = self.next;
+        if !self.small.set(value, id) {
+            return self.interned(Type::U32, u64::from(value));
+        }
+        self.next = id.wrapping_add(1);
         self.globals.put([head(Op::Constant, 4), ty, id, value]);
-        self.small.set(value, id);
         id
     }
 
     #[cold]
     #[inline(never)]
-    fn declare_small_slowly(&mut self, value: u32) -> u32 {
+    fn declare_u32_slowly(&mut self, value: u32) -> u32 {
         self.ty(Type::U32);
         self.make_room();
-        self.declare_small(value)
+        self.declare_u32(value)
     }
 
     /// A `u64` constant.
