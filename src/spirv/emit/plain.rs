@@ -15,7 +15,8 @@ pub(super) struct Pattern {
     pub number: u8,
     pub way: Way,
     /// What must be there, as bits: nothing of the commonest, [`Way::Core`]; [`GLSL`], or [`GLSL`] and [`FMA`], of
-    /// [`Way::Ext`]; [`ELSE`] of all others.
+    /// [`Way::Ext`]; [`ELSE`] of all others,
+    /// and [`LONG`] of [`Way::Long`].
     pub needs: u8,
     /// The words of decorations of each that is not contracted, unless the kernel allows it; 0 of others.
     pub marks: u8,
@@ -56,12 +57,14 @@ pub(super) const GLSL: u8 = 1;
 pub(super) const FMA: u8 = 2;
 /// What is never there.
 pub(super) const ELSE: u8 = 4;
+/// The same of what has no short way.
+pub(super) const LONG: u8 = 8;
 
 const NONE: Pattern = Pattern {
     head: 0,
     number: 0,
     way: Way::Long,
-    needs: ELSE,
+    needs: ELSE | LONG,
     marks: 0,
 };
 
@@ -98,13 +101,13 @@ const fn ext(op: Gl, operands: u32) -> Pattern {
 /// What has no type.
 const fn plain(way: Way) -> [Pattern; KINDS] {
     let mut all = [NONE; KINDS];
-    all[0].way = way;
+    (all[0].way, all[0].needs) = (way, ELSE);
     all
 }
 
 const fn comparison(row: u8) -> [Pattern; KINDS] {
     let mut all = [NONE; KINDS];
-    all[1].way = Way::Compare;
+    (all[1].way, all[1].needs) = (Way::Compare, ELSE);
     all[1].number = row;
     all
 }
@@ -212,6 +215,7 @@ const fn patterns(op: Op) -> [Pattern; KINDS] {
         }
         Op::Load => any(Pattern {
             way: Way::Load,
+            needs: ELSE,
             ..NONE
         }),
         Op::Store => plain(Way::Store),

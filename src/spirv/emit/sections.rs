@@ -18,8 +18,8 @@ pub(super) const fn head(op: Op, words: u32) -> u32 {
     words << 16 | op as u32
 }
 
-/// Small constants are below 64 times as much: among them the lengths of most arrays, and what barriers order.
-const SMALL: usize = 8;
+/// Small constants are below this: among them the lengths of most arrays, and what barriers order.
+pub(super) const SMALL: u32 = 512;
 /// The room in front of the functions of the first module: enough for what precedes those of a small kernel.
 const FRONT: usize = 512;
 
@@ -54,7 +54,7 @@ pub(super) struct Writer {
     /// The ids of types by their codes, which are below 48.
     pub(super) types: [u32; 256],
     /// The ids of small u32 constants by their values, which the interner has not.
-    pub(super) small: Ids<SMALL>,
+    pub(super) small: Ids<{ SMALL as usize / 64 }>,
     /// The types of pointers to blocks of storage buffers by the ids of their elements' types.
     pub(super) blocks: Ids<1>,
     /// The ids of pointer types by storage class and the small ids of the types that they point to: see

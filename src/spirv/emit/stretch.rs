@@ -9,11 +9,11 @@ use super::error::Error;
 use super::marks;
 use super::objects::Object;
 use super::options::Fma;
-use super::plain::{COMPARISONS, ELSE, FMA, GLSL, Pattern, Way, pattern};
+use super::plain::{COMPARISONS, ELSE, FMA, GLSL, LONG, Pattern, Way, pattern};
 use super::sections::head;
 use crate::kernel::Inst;
 use crate::op::Op;
-use spirv::Op as S;
+use spirv::{GlslStd450Op, Op as S};
 
 /// The most words of one instruction.
 pub(super) const WIDEST: usize = 16;
@@ -69,8 +69,11 @@ impl Body<'_> {
         let mut pause = next.saturating_add(PAUSE).min(self.stop);
         while let Some(inst) = insts.get(at) {
             let pattern = pattern(inst);
-            let ty = self.w.types[usize::from(inst.ty.code())];
-            let step = self.short(insts, inst, pattern, ty, next, len);
+            let step = if pattern.needs & LONG == 0 {
+                self.short(insts, inst, pattern, next, len)
+            } else {
+                Err(Miss::Way)
+            };
             if let Ok((words, ids)) = step {
                 len += words;
                 next = next.wrapping_add(ids);
@@ -118,18 +121,16 @@ impl Body<'_> {
         insts: &[Inst],
         inst: &Inst,
         pattern: &Pattern,
-        ty: u32,
         next: u32,
         len: usize,
     ) -> Result<(usize, u32), Miss> {
         let (w, s) = (&mut *self.w, &mut *self.s);
+        let ty = w.types[usize::from(inst.ty.code())];
         let val = |operand: u32| s.values.get(operand as usize).copied().ok_or(Miss::Need);
         if ty == 0 {
             // Of others it is declared when its turn comes.
             return Err(if pattern.way == Way::Compare {
                 Miss::Type
-            } else if pattern.way == Way::Long {
-                Miss::Way
             } else {
                 Miss::Need
             });
@@ -147,7 +148,9 @@ impl Body<'_> {
             Way::Ext => {
                 let (a, b, c) = (val(inst.a)?, val(inst.b)?, val(inst.c)?);
                 let set = w.glsl;
-                if set == 0 || pattern.needs & self.unfit != 0 {
+                // Asked so, the needs above stay in no register.
+                let fuses = pattern.number == GlslStd450Op::Fma as u8;
+                if set == 0 || fuses & (self.unfit != 0) {
                     return Err(Miss::Need);
                 }
                 [to[0], to[1], to[2]] = [pattern.head, ty, next];

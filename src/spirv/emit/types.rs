@@ -3,7 +3,7 @@
 use super::interner::key;
 use super::objects::Form;
 use super::preamble::cap;
-use super::sections::{Writer, head};
+use super::sections::{SMALL, Writer, head};
 use crate::types::{Scalar, Type};
 use spirv::{Decoration, Op, StorageClass};
 
@@ -444,15 +444,15 @@ impl Writer {
 
     #[inline(never)]
     fn declare_u32(&mut self, value: u32) -> u32 {
+        if value >= SMALL {
+            return self.interned(Type::U32, u64::from(value));
+        }
         let ty = self.types[usize::from(Type::U32.code())];
         if (ty == 0) | self.globals.lacks(4) {
             return self.declare_u32_slowly(value);
         }
-        let id = self.next;
-        if !self.small.set(value, id) {
-            return self.interned(Type::U32, u64::from(value));
-        }
-        self.next = id.wrapping_add(1);
+        let id = self.id();
+        self.small.set(value, id);
         self.globals.put([head(Op::Constant, 4), ty, id, value]);
         id
     }
