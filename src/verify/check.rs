@@ -388,7 +388,7 @@ impl Checker {
         };
         let wrong_number = quick.not_all != 0 && inst.flags & quick.not_all == quick.not_all;
         if inst.flags & !flags != 0 || wrong_number {
-            return canonical();
+            return Err(wrong_flags(inst));
         }
         if !inst.has_side() {
             let unused = match quick.len {
@@ -523,6 +523,18 @@ impl Checker {
                 kind: FaultKind::SideLeft(left),
             });
         }
+    }
+}
+
+/// What is wrong with flags that an opcode does not have, or with a number in them.
+#[cold]
+#[inline(never)]
+fn wrong_flags(inst: &Inst) -> FaultKind {
+    let (op, axis) = (inst.op, inst.flags);
+    if op.quick().not_all != 0 && op.row().operands.is_empty() {
+        FaultKind::Axis { op, axis }
+    } else {
+        FaultKind::Canonical(op)
     }
 }
 

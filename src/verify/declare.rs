@@ -177,7 +177,12 @@ pub(crate) fn check(draft: &Draft, scratch: &mut Vec<(u32, u32)>, faults: &mut V
     }
     let size = draft.subgroup_size;
     if size != 0 && (!size.is_power_of_two() || size > 128) {
-        bad(FaultKind::SubgroupSize(size));
+        // What was asked for as 0, which stands for any size, is kept as the greatest number.
+        bad(FaultKind::SubgroupSize(if size == u32::MAX {
+            0
+        } else {
+            size
+        }));
     }
     let places = draft.buffers.iter();
     let places = places.map(|b| u64::from(b.set) << 32 | u64::from(b.binding));

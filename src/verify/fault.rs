@@ -1,5 +1,6 @@
 //! What can be wrong with a kernel.
 
+use super::MAX_NAME;
 use crate::kernel::Mem;
 use crate::op::Op;
 use crate::types::{Access, Type};
@@ -33,7 +34,7 @@ impl fmt::Display for Fault {
 pub enum FaultKind {
     // --- declarations
     /// The kernel's name is empty, has a NUL or more than 4096 bytes; or a declaration's name has.
-    #[error("the name {0:?} is empty, has a NUL or is longer than 4096 bytes")]
+    #[error("{}", wrong_name(.0))]
     Name(String),
     /// A workgroup size of 0, or sizes whose product passes 2^32.
     #[error("workgroup size {0:?}: every size must be at least 1 and their product below 2^32")]
@@ -85,6 +86,14 @@ pub enum FaultKind {
     /// A field that the opcode does not use is not zero, or a flag is set that it does not have.
     #[error("a field or flag that `{0}` does not use is not zero")]
     Canonical(Op),
+    /// An axis other than x, y and z, which are 0, 1 and 2.
+    #[error("the axis of `{op}` is {axis}; there are 0, 1 and 2, for x, y and z")]
+    Axis {
+        /// The opcode.
+        op: Op,
+        /// The axis that was given.
+        axis: u8,
+    },
     /// The side run does not begin where the one before ended, or lies outside of the table.
     #[error("side run at {found}, expected at {expected} within a table of {len}")]
     Side {
@@ -342,7 +351,7 @@ impl VerifyError {
 
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel {:?} is not valid:", self.kernel)?;
+        write!(f, "kernel {} is not valid:", shown(&self.kernel))?;
         for fault in &self.faults {
             write!(f, "\n  {fault}")?;
         }
@@ -351,3 +360,25 @@ impl fmt::Display for VerifyError {
 }
 
 impl core::error::Error for VerifyError {}
+
+/// What is wrong with a name.
+fn wrong_name(name: &str) -> String {
+    if name.is_empty() {
+        "a name is empty".into()
+    } else if name.len() > MAX_NAME {
+        let (bytes, begin) = (name.len(), shown(name));
+        format!("the name {begin} has {bytes} bytes, which passes {MAX_NAME}")
+    } else {
+        format!("the name {name:?} has a NUL")
+    }
+}
+
+/// A name in quotes, or the beginning of one that is too long to be a name.
+fn shown(name: &str) -> String {
+    match name.char_indices().nth(32) {
+        Some((end, _)) if name.len() > MAX_NAME => {
+            format!("{:?}…", name.get(..end).unwrap_or_default())
+        }
+        _ => format!("{name:?}"),
+    }
+}

@@ -218,7 +218,10 @@ fn canonical_form() {
             ..Inst::new(Op::GlobalId, Type::U32)
         }],
         &[],
-        canonical(Op::GlobalId),
+        FaultKind::Axis {
+            op: Op::GlobalId,
+            axis: 3,
+        },
     );
     reject(
         &[Inst {
@@ -603,4 +606,25 @@ fn hostile_bytes_are_refused() {
         }
     }
     assert!(accepted > 0, "some changes leave a valid kernel");
+}
+
+#[test]
+fn messages_say_what_was_asked_for_and_no_more() {
+    let says = |mut b: KernelBuilder| b.finish().unwrap_err().to_string();
+    let mut b = KernelBuilder::new("k", [32, 1, 1]);
+    b.require_subgroup_size(0);
+    assert!(says(b).contains("a subgroup size of 0 cannot be required"));
+
+    let mut b = KernelBuilder::new("k", [32, 1, 1]);
+    b.num_workgroups(3);
+    b.global_id(255);
+    let said = says(b);
+    assert!(said.contains("the axis of `num_workgroups` is 3"), "{said}");
+    assert!(said.contains("the axis of `global_id` is 255"), "{said}");
+
+    let said = says(KernelBuilder::new(&"n".repeat(300_000), [1; 3]));
+    assert!(said.contains("300000 bytes, which passes 4096"), "{said}");
+    assert!(said.len() < 300, "{}", said.len());
+    assert!(says(KernelBuilder::new("", [1; 3])).contains("a name is empty"));
+    assert!(says(KernelBuilder::new("a\0b", [1; 3])).contains(r#"the name "a\0b" has a NUL"#));
 }

@@ -28,6 +28,7 @@ const NOT_IN_FILES: &[(&str, &str)] = &[
     ("RangeType", "of the builder: text has no helpers"),
     ("Apply", "of the builder: text has no helpers"),
     ("Finished", "of the builder: text is read once"),
+    ("Axis", "of the builder: text writes an axis as x, y or z"),
     ("TooMany", "a text of 2^28 declarations or bytes of names"),
     ("StoredBytes", "a text of 2^32 bytes and more"),
 ];
