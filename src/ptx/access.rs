@@ -7,7 +7,7 @@ use super::body::Body;
 use super::bounds::Inside;
 use super::memory::{Address, kind_of};
 use super::mnemonic::{Kind, Mnemonic, by_memory, piece};
-use super::writer::{Line, Piece, Token};
+use super::writer::{Line, Piece, Tail, Token};
 use crate::kernel::{Inst, Mem};
 
 /// A load or store of a state space: whole for scalars, its beginning for vectors.
@@ -130,10 +130,22 @@ impl Body<'_, '_> {
         if inst.ty.lanes() > 1 || self.checked {
             return self.load_otherwise(inst, kind, mem);
         }
+        let ld = self.load_form(mem, inst.flags).scalar.of(kind);
+        let Some(near) = self.near(mem, inst.b, inst.c, kind.width() / 8) else {
+            return self.load_far(inst, kind, mem, ld);
+        };
+        let to = near.registers[kind.class() as usize].take();
+        let line = near.line.piece(ld, to).bracket(near.base, near.offset);
+        let end = line.tail(Tail::END);
+        self.w.next(end);
+        to
+    }
+
+    /// A load whose address takes more than one line, or none.
+    #[inline(never)]
+    fn load_far(&mut self, inst: &Inst, kind: Kind, mem: Mem, ld: &Piece) -> Token {
         let address = self.address(mem, inst.b, inst.c, kind.width() / 8);
-        let form = self.load_form(mem, inst.flags);
         let to = self.register(kind);
-        let ld = form.scalar.of(kind);
         self.w.load(ld, to, address.base, address.offset);
         to
     }
@@ -212,13 +224,37 @@ impl Body<'_, '_> {
         let mem = Mem::from_word(inst.a).unwrap_or(Mem::Buffer(0));
         let form = Self::store_form(mem, inst.flags);
         if ty.lanes() == 1 && !self.checked {
-            let address = self.address(mem, inst.b, offset, kind.width() / 8);
             let value = self.value(value);
             let st = form.scalar.of(kind);
-            self.w.store(st, address.base, address.offset, value);
+            let near = match value.is_wide() {
+                true => None,
+                false => self.near(mem, inst.b, offset, kind.width() / 8),
+            };
+            let Some(near) = near else {
+                return self.store_far(mem, inst.b, offset, kind, st, value);
+            };
+            let line = near.line.first_bracket(st, near.base, near.offset);
+            let end = line.operand(value).tail(Tail::END);
+            self.w.next(end);
             return Token::NONE;
         }
         self.store_otherwise(form, mem, inst.b, offset, value)
+    }
+
+    /// A store whose address takes more than one line, or none, or of a wide immediate.
+    #[inline(never)]
+    fn store_far(
+        &mut self,
+        mem: Mem,
+        index: u32,
+        offset: u32,
+        kind: Kind,
+        st: &Piece,
+        value: Token,
+    ) -> Token {
+        let address = self.address(mem, index, offset, kind.width() / 8);
+        self.w.store(st, address.base, address.offset, value);
+        Token::NONE
     }
 
     /// A store that is checked, or of a vector.

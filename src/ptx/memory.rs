@@ -2,9 +2,10 @@
 
 use super::access::{Form, LD_GLOBAL};
 use super::body::Body;
-use super::mnemonic::{Kind, piece};
-use super::writer::{Line, Token};
+use super::mnemonic::{CLASS_COUNT, Class, Kind, piece};
+use super::writer::{Line, Piece, Registers, ShortLine, ShortPiece, Token};
 use crate::kernel::{Inst, Mem};
+use crate::op::Op;
 use crate::types::Type;
 
 /// The greatest byte offset that an address operand takes: it is a signed 32-bit number, and the second half of a vector
@@ -127,6 +128,33 @@ impl Address {
     }
 }
 
+/// What an access is written with whose address is one line at most: that is written already.
+pub(super) struct Near<'b> {
+    /// Goes on behind it.
+    pub line: ShortLine<'b>,
+    pub base: &'b Token,
+    /// In bytes, at most `MAX_OFFSET`.
+    pub offset: u32,
+    pub registers: &'b mut [Registers; CLASS_COUNT],
+}
+
+/// What makes an address: of 32 bits, or of 64.
+static MAD: [ShortPiece; 2] = [
+    ShortPiece::of(&Piece::new("\tmad.lo.u32 ")),
+    ShortPiece::of(&Piece::new("\tmad.wide.u32 ")),
+];
+
+/// Sizes of elements, by their logarithm: powers of two up to 32.
+static SIZES: [Token; 8] = {
+    let mut sizes = [Token::NONE; 8];
+    let mut log2 = 0;
+    while log2 < sizes.len() {
+        sizes[log2] = Token::integer(1 << log2, false);
+        log2 += 1;
+    }
+    sizes
+};
+
 impl Line<'_> {
     /// `, [base]` or `, [base+offset]`.
     #[inline(always)]
@@ -169,6 +197,41 @@ impl Body<'_, '_> {
         if let Some(bound) = self.s.bounds.get_mut(place) {
             bound.len = len;
         }
+    }
+
+    /// What [`Body::address`] gives, with room for the line behind it, where the index is a register of 32 bits and the
+    /// offset not far; else nothing is written.
+    #[inline(always)]
+    pub fn near(&mut self, mem: Mem, index: u32, offset: u32, size: u32) -> Option<Near<'_>> {
+        let (place, global) = (self.place_of(mem), is_global(mem));
+        let inst = self.insts.get(index as usize)?;
+        if inst.op == Op::Const || inst.ty == Type::U64 || offset > MAX_OFFSET / 32 {
+            return None;
+        }
+        let object = self.s.objects.get_mut(place)?;
+        let at = self.values.get(index as usize)?;
+        let mut line = self.w.short()?;
+        let open = self.s.open.get(object.last_block as usize);
+        if object.last_index != index || open != Some(&true) {
+            let class = if global { Class::B64 } else { Class::B32 };
+            // As many counters as classes.
+            let registers = &mut self.registers[class as usize];
+            line = line.begin(&MAD[usize::from(global)], registers.next());
+            line = line.operand(*at);
+            line = line.operand(SIZES[size.trailing_zeros() as usize & 7]);
+            line = line.operand(object.base).ended();
+            object.last_address.copy_from(registers.next());
+            registers.count_up();
+            object.last_index = index;
+            object.last_block = self.block;
+        }
+        Some(Near {
+            line,
+            base: &object.last_address,
+            // Below 2^31.
+            offset: offset * size,
+            registers: &mut self.registers,
+        })
     }
 
     /// base + (index + offset) * size, in 64 bits for buffers and tables. The size is a power of two up to 32.
@@ -222,16 +285,6 @@ impl Body<'_, '_> {
         if object.last_index == index && self.is_open(object.last_block) {
             return object.last_address;
         }
-        // A size is a power of two up to 32.
-        const SIZES: [Token; 8] = {
-            let mut sizes = [Token::NONE; 8];
-            let mut log2 = 0;
-            while log2 < sizes.len() {
-                sizes[log2] = Token::integer(1 << log2, false);
-                log2 += 1;
-            }
-            sizes
-        };
         let (base, at) = (object.base, self.value(index));
         let address = if self.type_of(index) == Type::U64 {
             self.wide_element(base, at, size, global)

@@ -71,11 +71,11 @@ impl ShortLine<'_> {
 
     /// `, [base+offset]`
     #[inline(always)]
-    pub fn bracket(mut self, base: Token, offset: u32) -> Self {
+    pub fn bracket(mut self, base: &Token, offset: u32) -> Self {
         let begin = self.at;
         self.at += 1;
-        self.put(&base.halves());
-        let end = self.at + base.len();
+        self.put(base.bytes());
+        let end = self.at + base.stored_len();
         self.at = begin;
         self.put(b", [");
         self.at = end;
@@ -84,13 +84,13 @@ impl ShortLine<'_> {
 
     /// A mnemonic, and `[base+offset]`.
     #[inline(always)]
-    pub fn first_bracket(mut self, mnemonic: &Piece, base: Token, offset: u32) -> Self {
+    pub fn first_bracket(mut self, mnemonic: &Piece, base: &Token, offset: u32) -> Self {
         self.put(mnemonic.whole());
         // A space ends it.
         self.at += mnemonic.end_at() + 1;
-        self.put(&base.halves());
+        self.put(base.bytes());
         self.put(b" [");
-        self.at += base.len();
+        self.at += base.stored_len();
         self.offset(offset)
     }
 
@@ -133,6 +133,14 @@ impl ShortLine<'_> {
     pub fn tail(mut self, tail: Tail) -> usize {
         self.put(&tail.text);
         self.at + usize::from(tail.len)
+    }
+
+    /// `;`, where another line follows in the same room. No operand was wide.
+    #[inline(always)]
+    pub fn ended(mut self) -> Self {
+        self.put(b";\n");
+        self.at += 2;
+        self
     }
 
     /// `;`; gives the position behind it, unless an operand was wide.

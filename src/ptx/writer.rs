@@ -6,8 +6,8 @@
 //! text. Common lines have functions of their own, so that who writes one is a short call.
 
 pub(super) use super::piece::{Piece, ShortPiece, Tail};
-pub(super) use super::short::{ITEM, Lines};
-use super::short::{LINES, SHORT, ShortLine};
+pub(super) use super::short::{ITEM, Lines, ShortLine};
+use super::short::{LINES, SHORT};
 use super::token::{AHEAD, wide};
 pub(super) use super::token::{Registers, Token};
 
@@ -262,9 +262,15 @@ impl<'a> Writer<'a> {
         self.position = self.text.bytes.len().wrapping_sub(left);
     }
 
-    /// Begins a short line, where there is room.
+    /// Goes on behind so many bytes that were written into [`Writer::short`].
     #[inline(always)]
-    fn short(&mut self) -> Option<ShortLine<'_>> {
+    pub fn next(&mut self, len: usize) {
+        self.position += len;
+    }
+
+    /// Begins a short line, where there is room. What is not gone on behind is as if it had not been begun.
+    #[inline(always)]
+    pub fn short(&mut self) -> Option<ShortLine<'_>> {
         let room = self.text.bytes.get_mut(self.position..)?;
         let room = room.first_chunk_mut()?;
         Some(ShortLine { room, at: 0 })
@@ -319,7 +325,7 @@ impl<'a> Writer<'a> {
     pub fn load(&mut self, mnemonic: &Piece, to: Token, base: Token, offset: u32) {
         match self.short() {
             Some(line) => {
-                let line = line.piece(mnemonic, to).bracket(base, offset);
+                let line = line.piece(mnemonic, to).bracket(&base, offset);
                 self.position += line.tail(Tail::END);
             }
             None => self.load_again(mnemonic, to, base, offset),
@@ -337,7 +343,7 @@ impl<'a> Writer<'a> {
     #[inline(always)]
     pub fn store(&mut self, mnemonic: &Piece, base: Token, offset: u32, value: Token) {
         let short = self.short();
-        let line = short.map(|line| line.first_bracket(mnemonic, base, offset).operand(value));
+        let line = short.map(|line| line.first_bracket(mnemonic, &base, offset).operand(value));
         match line.and_then(ShortLine::end) {
             Some(end) => self.position += end,
             None => self.long_store(mnemonic, base, offset, value),
