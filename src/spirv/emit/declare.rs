@@ -25,7 +25,7 @@ impl Body<'_> {
     /// Checks the limits, declares what must stand first, and begins the function.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.check_limits()?;
-        if self.has_float_atomics() {
+        if self.has_float_atomics() && self.has_float_arrays() {
             let objects = &mut self.s.objects;
             self.kernel
                 .array_uses(&mut objects.buffer_uses, &mut objects.shared_uses);
@@ -58,6 +58,14 @@ impl Body<'_> {
         ]
         .into_iter()
         .any(|atomics| uses.has(atomics))
+    }
+
+    /// Whether there are arrays that may hold them.
+    fn has_float_arrays(&self) -> bool {
+        let kernel = self.kernel;
+        let buffers = kernel.buffers().iter().map(|d| d.elem);
+        let mut elems = buffers.chain(kernel.shared().iter().map(|d| d.elem));
+        elems.any(|elem| elem == Type::F32 || elem == Type::F64)
     }
 
     fn check_limits(&mut self) -> Result<(), Error> {
