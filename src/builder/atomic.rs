@@ -110,15 +110,17 @@ impl KernelBuilder {
         } else {
             self.draft.elem(mem).unwrap_or(Type::NONE)
         };
-        let inst = Inst {
-            op,
-            ty,
-            flags: 0,
-            a: mem.word(),
-            b,
-            c: self.put_aside([value, offset, ordering.word()]),
-        };
-        self.push(inst)
+        self.push_side(
+            Inst {
+                op,
+                ty,
+                flags: 0,
+                a: mem.word(),
+                b,
+                c: 0,
+            },
+            [value, offset, ordering.word()],
+        )
     }
 
     /// Adds `value` to the element; integers wrap. Also on f32 and f64. Gives the value before. Relaxed, among all threads of the

@@ -145,11 +145,10 @@ impl ShortLine<'_> {
 
     /// `;`; gives the position behind it, unless an operand was wide.
     #[inline(always)]
-    pub fn end(mut self) -> Option<usize> {
+    pub fn end(self) -> Option<usize> {
         if self.at >= usize::from(WIDE) {
             return None;
         }
-        self.put(b";\n");
-        Some(self.at + 2)
+        Some(self.ended().at)
     }
 }

@@ -300,14 +300,14 @@ impl Checker {
             ty, flags, a, b, c, ..
         } = *inst;
         let bare = flags == 0 && c == 0;
-        let (sound, level) = match quick.shape {
+        let level = match quick.shape {
             Shape::Plain => return None,
             Shape::Length => {
                 if !bare || b != 0 || !quick.types.contains(ty) {
                     return None;
                 }
                 self.length(Place::of(a), ty)?;
-                (true, Level::WORKGROUP)
+                Level::WORKGROUP
             }
             Shape::Load if flags == 0 => {
                 return self.load(draft, Place::of(a), Place::of(b), c, Some(ty));
@@ -352,7 +352,7 @@ impl Checker {
                 if !held || !bare || b != 0 {
                     return None;
                 }
-                (true, self.tell(draft, a as usize))
+                self.tell(draft, a as usize)
             }
             Shape::VarSet => {
                 let value = self.at(Place::of(b))?;
@@ -365,7 +365,7 @@ impl Checker {
             }
             Shape::Other => return None,
         };
-        sound.then_some(Made::value(ty, level))
+        Some(Made::value(ty, level))
     }
 
     /// What an instruction of [`Shape::Plain`] makes, if there is no doubt. Opcodes come in any order, so that nothing here

@@ -37,6 +37,17 @@ enum Miss {
     Way,
 }
 
+impl Miss {
+    /// Why an access to an object is not written, which may be not declared yet.
+    #[inline(always)]
+    fn of(object: &Object) -> Miss {
+        match object.var {
+            0 => Miss::Need,
+            _ => Miss::Way,
+        }
+    }
+}
+
 /// Writes an access to an element of a plain object behind the pointer `chain` to it; gives the number of words.
 #[inline(always)]
 fn put_element(
@@ -198,11 +209,7 @@ impl Body<'_> {
                 let object = s.objects.get(inst.a).ok_or(Miss::Way)?;
                 // Neither special nor with an offset.
                 if !object.plain | (u32::from(inst.flags) | inst.c != 0) {
-                    return Err(if object.var == 0 {
-                        Miss::Need
-                    } else {
-                        Miss::Way
-                    });
+                    return Err(Miss::of(object));
                 }
                 let index = val(inst.b)?;
                 let value = next.wrapping_add(1);
@@ -212,11 +219,7 @@ impl Body<'_> {
             Way::Store => {
                 let object = s.objects.get(inst.a).ok_or(Miss::Way)?;
                 if !object.plain | (inst.flags != 0) {
-                    return Err(if object.var == 0 {
-                        Miss::Need
-                    } else {
-                        Miss::Way
-                    });
+                    return Err(Miss::of(object));
                 }
                 let (index, value) = (val(inst.b)?, val(inst.c)?);
                 let store = [head(S::Store, 3), next, value, 0];

@@ -88,9 +88,7 @@ impl Tape {
     /// The room behind the words, at least `least` of it.
     #[inline]
     pub(super) fn room(&mut self, least: usize) -> &mut [u32] {
-        if self.memory.len().saturating_sub(self.len) < least {
-            self.grow(least);
-        }
+        self.make_room(least);
         self.memory.get_mut(self.len..).unwrap_or(&mut [])
     }
 

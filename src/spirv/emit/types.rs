@@ -60,7 +60,7 @@ impl Row {
     }
 
     const fn new(ty: Type) -> Row {
-        let register = wide(ty);
+        let (register, form) = kept(ty);
         let (signed, bits) = match ty.scalar() {
             Some(scalar) => (scalar.is_signed() as u32, scalar.bits()),
             None => (0, 0),
@@ -74,22 +74,6 @@ impl Row {
             Some(Scalar::F16 | Scalar::BF16) => (Op::TypeFloat, 3, cap::FLOAT16),
             Some(Scalar::F32) => (Op::TypeFloat, 3, 0),
             Some(Scalar::F64) => (Op::TypeFloat, 3, cap::FLOAT64),
-        };
-        let form = match ty.scalar() {
-            Some(Scalar::I8 | Scalar::I16) => Form::Signed,
-            Some(Scalar::U8 | Scalar::U16) => Form::Unsigned,
-            Some(Scalar::BF16) => Form::Bf16,
-            Some(
-                Scalar::Bool
-                | Scalar::I32
-                | Scalar::I64
-                | Scalar::U32
-                | Scalar::U64
-                | Scalar::F16
-                | Scalar::F32
-                | Scalar::F64,
-            )
-            | None => Form::Same,
         };
         let carrier = match ty.scalar() {
             Some(Scalar::Bool | Scalar::F16 | Scalar::BF16) => Type::U32,
@@ -121,11 +105,12 @@ pub(super) fn register(ty: Type) -> Type {
     Row::of(ty).register
 }
 
-const fn wide(ty: Type) -> Type {
-    let scalar = match ty.scalar() {
-        Some(Scalar::I8 | Scalar::I16) => Scalar::I32,
-        Some(Scalar::U8 | Scalar::U16) => Scalar::U32,
-        Some(Scalar::BF16) => Scalar::F32,
+/// That type, and how buffers hold what is kept in it.
+const fn kept(ty: Type) -> (Type, Form) {
+    let (scalar, form) = match ty.scalar() {
+        Some(Scalar::I8 | Scalar::I16) => (Scalar::I32, Form::Signed),
+        Some(Scalar::U8 | Scalar::U16) => (Scalar::U32, Form::Unsigned),
+        Some(Scalar::BF16) => (Scalar::F32, Form::Bf16),
         Some(
             Scalar::Bool
             | Scalar::I32
@@ -136,11 +121,11 @@ const fn wide(ty: Type) -> Type {
             | Scalar::F32
             | Scalar::F64,
         )
-        | None => return ty,
+        | None => return (ty, Form::Same),
     };
     match Type::vector(scalar, ty.lanes()) {
-        Some(ty) => ty,
-        None => Type::of(scalar),
+        Some(ty) => (ty, form),
+        None => (Type::of(scalar), form),
     }
 }
 

@@ -234,6 +234,18 @@ fn pairs(ty: Type, nth: usize) -> Vec<Vec<u64>> {
     pairs.step_by(nth).collect()
 }
 
+/// Runs an opcode on each row, as [`check`] does.
+fn check_op(
+    op: Op,
+    inputs: &[Type],
+    output: Type,
+    rows: &[Vec<u64>],
+    expected: impl Fn(&[u64]) -> u64,
+) {
+    let body = |b: &mut KernelBuilder, x: &[Id]| b.apply(op, x);
+    check(op.name(), inputs, output, rows, body, expected);
+}
+
 /// Runs `body` on each row, and compares what it gives with `expected`.
 fn check(
     what: &str,
@@ -313,14 +325,7 @@ fn integers() {
         let binary = |op: Op, f: &dyn Fn(i128, i128) -> i128| {
             let expected =
                 |row: &[u64]| f(integer(ty, row[0]), integer(ty, row[1])) as u64 & mask(ty);
-            check(
-                op.name(),
-                &[ty; 2],
-                ty,
-                &rows,
-                |b, x| b.apply(op, x),
-                expected,
-            );
+            check_op(op, &[ty; 2], ty, &rows, expected);
         };
         binary(Op::Add, &|x, y| x + y);
         binary(Op::Sub, &|x, y| x - y);
@@ -363,14 +368,7 @@ fn integers() {
             .collect();
         let shift = |op: Op, f: &dyn Fn(u64, u32) -> u64| {
             let expected = |row: &[u64]| f(row[0], row[1] as u32 % width) & mask(ty);
-            check(
-                op.name(),
-                &[ty, Type::U32],
-                ty,
-                &rows,
-                |b, x| b.apply(op, x),
-                expected,
-            );
+            check_op(op, &[ty, Type::U32], ty, &rows, expected);
         };
         let twice = |word: u64| u128::from(word) << width | u128::from(word);
         shift(Op::Shl, &|x, n| x << n);
@@ -399,14 +397,7 @@ fn floats() {
         let narrow = |x: f64| encode(ty, decode(Type::F64, x.to_bits()));
         let binary = |op: Op, f: &dyn Fn(f64, f64) -> f64| {
             let expected = |row: &[u64]| narrow(f(wide(ty, row[0]), wide(ty, row[1])));
-            check(
-                op.name(),
-                &[ty; 2],
-                ty,
-                &rows,
-                |b, x| b.apply(op, x),
-                expected,
-            );
+            check_op(op, &[ty; 2], ty, &rows, expected);
         };
         binary(Op::Add, &|x, y| x + y);
         binary(Op::Sub, &|x, y| x - y);
@@ -417,14 +408,7 @@ fn floats() {
         binary(Op::Max, &|x, y| pick(x, y, false));
         let unary = |op: Op, f: &dyn Fn(f64) -> f64| {
             let expected = |row: &[u64]| narrow(f(wide(ty, row[0])));
-            check(
-                op.name(),
-                &[ty],
-                ty,
-                &rows,
-                |b, x| b.apply(op, &x[..1]),
-                expected,
-            );
+            check_op(op, &[ty], ty, &rows, expected);
         };
         unary(Op::Floor, &f64::floor);
         unary(Op::Ceil, &f64::ceil);
